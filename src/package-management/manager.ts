@@ -8,7 +8,7 @@ import type { Feed, FeedSettings } from './feed-settings.ts';
 import type { FileRecord, PackageListing } from './listing.ts';
 import type { FailedCommand, Failure } from './failure.ts';
 import type { PackageDatabase } from './database.ts';
-import type { Preview } from './preview.ts';
+import type { Preview, PreviewedChange } from './preview.ts';
 import type { ProblemCode } from './problem.ts';
 
 /** Jobs of every feature that changes packages stand in one line: there is one package database. */
@@ -146,11 +146,16 @@ export interface TransactionSteps {
    * remembers it as it is. A command that was shut out goes back to the first of these steps.
    * @param changeIn what was decided on; undefined if nobody knows, as with a program of the
    *   owner's
+   * @param further `keep`: keeps what goes, once what that is has been decided; `readies`: as in
+   *   Act, for the step behind which the command is settled
    */
   before: (
     changeIn: (context: StepContext) => PackageChange | undefined,
     choosesFromFeeds: boolean,
+    further?: { keep?: Act; readies?: string },
   ) => [Act, ...Step[]];
+  /** What the steps before the command have found that it does. Default: `preview` tells. */
+  planned?: (context: StepContext) => Promise<readonly PlannedPackage[]>;
   /** In a repair, behind its commands: what a power cut damaged is put right. */
   mendDamage?: readonly Step[];
   /** Behind the command, ahead of the judgement: what makes that last which it did. */
@@ -181,6 +186,8 @@ export interface TransactionSteps {
    */
   removeOrphans: (context: StepContext, since: number) => Promise<string[]>;
 }
+
+export type PlannedPackage = Pick<PreviewedChange, 'action' | 'name' | 'diskBytes'>;
 
 /** Names of packages. */
 export interface Repair {

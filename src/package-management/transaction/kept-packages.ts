@@ -6,7 +6,7 @@ import { readJson, replaceFile } from '../../device/durable-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { reasonOf } from '../../errors.ts';
 import type { StepContext } from '../../jobs/plan.ts';
-import type { PackageChange, PackageManager } from '../manager.ts';
+import type { PackageChange, PackageManager, PlannedPackage } from '../manager.ts';
 import type { InstalledPackage, PackageDatabase } from '../database.ts';
 
 /**
@@ -124,18 +124,24 @@ export interface Replacement {
   growthBytes: number;
 }
 
-/** What a change replaces or removes, as the package manager itself would say. */
+/**
+ * What a change replaces or removes, as the package manager itself would say.
+ * @param planned what it has said already
+ */
 export async function replacedBy(
   manager: PackageManager,
   change: PackageChange,
+  planned?: readonly PlannedPackage[],
 ): Promise<Replacement> {
   const { verb, names, file } = change;
   const asked = file === undefined ? names : [file.name];
   // A hint: what it does not name can still come back from a feed.
-  const changes = await manager.preview(change).then(
-    (preview) => preview.changes,
-    () => [],
-  );
+  const changes =
+    planned ??
+    (await manager.preview(change).then(
+      (preview) => preview.changes,
+      () => [],
+    ));
   const replaced = changes.filter(({ action }) => action !== 'install').map(({ name }) => name);
   return {
     names: new Set([...(verb === 'install' && file === undefined ? [] : asked), ...replaced]),

@@ -63,16 +63,15 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
     const change = changeIn(context);
     return change === undefined ? undefined : commands[verb](change.names);
   };
-  const before = around.before(changeIn, choosesFromFeeds);
+  const keep = isKept(name, work) ? { keep: keepStep(tools, work, changeIn) } : {};
+  const ready = command === undefined ? { readies: verb } : {};
+  const before = around.before(changeIn, choosesFromFeeds, { ...keep, ...ready });
   const percentOf = createPercentReader();
   return [
     ...(around.first?.(choosesFromFeeds, work.areListsTooOld) ?? []),
     { id: 'choose', label: 'choose', act: (context) => choose(context).then(() => undefined) },
     ...(work.behindChoice ?? []),
     ...before,
-    ...(isKept(name, work)
-      ? [tools.undo.keepStep({ ...work, changeIn: work.replaces ?? changeIn })]
-      : []),
     ...(work.beforeCommand ?? []),
     {
       id: verb,
@@ -91,6 +90,18 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
 
 const NOTHING: Chosen = { names: [] };
 
+function keepStep(
+  { undo, manager: { around } }: PackageTools,
+  work: ChangeWork,
+  changeIn: (context: StepContext) => PackageChange | undefined,
+): Act {
+  const { replaces } = work;
+  // The plan is for the change itself.
+  return replaces === undefined
+    ? undo.keepStep({ ...work, changeIn, planned: around.planned })
+    : undo.keepStep({ ...work, changeIn: replaces });
+}
+
 /** Puts the ids of steps below a name. Each step enters its transaction before it does anything. */
 export function below(name: string, steps: readonly Step[]): Step[] {
   const idOf = (id: string): string => (name === ONLY ? id : `${name}-${id}`);
@@ -102,7 +113,9 @@ export function below(name: string, steps: readonly Step[]): Step[] {
         const jump = await step.act(context);
         return jump === undefined ? undefined : { retryFrom: idOf(jump.retryFrom) };
       };
-      return { ...step, id: idOf(step.id), act };
+      const { readies } = step;
+      const ready = readies === undefined ? {} : { readies: idOf(readies) };
+      return { ...step, ...ready, id: idOf(step.id), act };
     }
     const command: CommandStep['command'] = (context) => {
       enterTransaction(context, name, isFirst);

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { readJson, replaceFile } from '../../device/durable-file.ts';
+import { replaceFile } from '../../device/durable-file.ts';
 import { DepotError, isCausedBy, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Act, StepContext } from '../../jobs/plan.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
 import { failureError } from '../failure.ts';
-import type { PackageChange, PackageManager } from '../manager.ts';
+import type { PackageChange, PackageManager, PlannedPackage } from '../manager.ts';
 import {
   bytesOf,
   createKeptPackages,
@@ -59,6 +59,8 @@ export interface KeepWork {
   changeIn: (context: StepContext) => PackageChange | undefined;
   /** Whether it is a program of the owner's, which may change anything. */
   isForeign?: boolean;
+  /** What the package manager has planned for just that; default: it is asked. */
+  planned?: ((context: StepContext) => Promise<readonly PlannedPackage[]>) | undefined;
   /** Default: what is below /etc. */
   scope?: () => Promise<FileScope>;
 }
@@ -129,8 +131,6 @@ export function createUndoCopies(tools: UndoTools): UndoCopies {
 async function keep(tools: UndoTools, work: KeepWork, context: StepContext): Promise<void> {
   const { store } = tools;
   const { job, note } = context;
-  const former = await store.find(job.id);
-  if (former !== undefined && (await readJson(join(former, BEFORE))) !== undefined) return;
   try {
     await store.drop(job.id);
     await copyWhatGoes(tools, work, context);
@@ -162,7 +162,7 @@ async function copyWhatGoes(tools: UndoTools, work: KeepWork, context: StepConte
   const { job } = context;
   const isLasting = mustGoBack(job);
   const change = work.changeIn(context);
-  const goes = await goesWith(manager, change);
+  const goes = await goesWith(manager, change, () => work.planned?.(context));
   const database = await manager.installed();
   const names = [...goes.names].filter((name) => isPresent(database.get(name)));
   const bytes: Record<string, number> = {};
@@ -195,10 +195,12 @@ async function copyWhatGoes(tools: UndoTools, work: KeepWork, context: StepConte
 async function goesWith(
   manager: PackageManager,
   change: PackageChange | undefined,
+  planned: () => Promise<readonly PlannedPackage[]> | undefined,
 ): Promise<Replacement> {
   if (change === undefined) return { names: new Set(), growthBytes: 0 };
   if (change.verb === 'remove') return { names: new Set(change.names), growthBytes: 0 };
-  return replacedBy(manager, change);
+  // How large a file is that was given, a plan does not say.
+  return replacedBy(manager, change, change.file === undefined ? await planned() : undefined);
 }
 
 async function readBefore(

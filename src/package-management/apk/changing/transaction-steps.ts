@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { reasonOf } from '../../../errors.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { EXPLAINED_BYTES, type Failure } from '../../failure.ts';
-import type { FeedLists, PackageChange, TransactionSteps } from '../../manager.ts';
+import type { FeedLists, PackageChange, PlannedPackage, TransactionSteps } from '../../manager.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import { downloadsOf, freeBytesAt, needBytes } from '../planning/download.ts';
-import { fetchStep } from '../planning/fetch-step.ts';
+import { fetchSmall, fetchStep } from '../planning/fetch-step.ts';
 import { checkFetched, unlessFull } from '../planning/fetched-check.ts';
 import { endHolders } from './held-output.ts';
 import type { Installation } from '../installation.ts';
@@ -22,6 +22,7 @@ import {
   wantsLists,
 } from '../feeds/missing-lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from '../recovery/recovery.ts';
+import { sizesOf } from '../planning/sizes.ts';
 import { checkRepair } from '../planning/repair-check.ts';
 import { simulate, type Simulation } from '../planning/simulation.ts';
 import { restoreWorld, dropUnmet } from '../database/world-edit.ts';
@@ -47,12 +48,22 @@ export function createTransactionSteps(
       return plan(installation, context, { change: changeIn(context), lock });
     },
   });
-  const checkStep = (changeIn: ChangeIn, planning: Act): Act => ({
-    id: 'check',
-    label: 'check',
+  const gatherStep = (planning: Act, { keep, ...ready }: Further): Act => ({
+    ...ready,
+    id: 'fetch-small',
+    label: 'fetch',
+    ...keep,
     act: async (context) => {
-      if (await lock.end(context)) return retryFrom(planning);
-      await checkFetched(installation, context, changeIn(context));
+      const { changes, own } = readPlan(context);
+      const isFetching = downloadsOf(changes, own).length > 0;
+      const [isStale, kept] = await Promise.allSettled([
+        isFetching && lock.end(context),
+        keep?.act(context),
+        fetchSmall(installation, context),
+      ]);
+      if (isStale.status === 'rejected') throw isStale.reason;
+      if (isStale.value) return retryFrom(planning);
+      if (kept.status === 'rejected') throw kept.reason;
       return undefined;
     },
   });
@@ -62,15 +73,20 @@ export function createTransactionSteps(
       listsCheck(installation, lists, choosesFromFeeds),
     ],
     needSpace: (purpose) => needSpace(installation, purpose),
-    before: (changeIn) => {
+    before: (changeIn, _, further = {}) => {
       const planning = planStep(changeIn);
       return [
         act('prepare', () => prepare(installation)),
         planning,
+        gatherStep(planning, further),
         fetchStep(installation),
-        checkStep(changeIn, planning),
+        {
+          ...act('check', (context) => checkFetched(installation, context, changeIn(context))),
+          id: 'check-packages',
+        },
       ];
     },
+    planned: (context) => plannedPackages(installation, context),
     supervise: endHolders,
     databaseBefore: copy.database,
     // apk waits for its lock by itself.
@@ -92,6 +108,24 @@ export function createTransactionSteps(
 }
 
 type ChangeIn = Parameters<TransactionSteps['before']>[0];
+type Further = NonNullable<Parameters<TransactionSteps['before']>[2]>;
+
+async function plannedPackages(
+  { offers, reader }: Installation,
+  context: StepContext,
+): Promise<PlannedPackage[]> {
+  const { changes } = readPlan(context);
+  const known = {
+    offers: await offers(changes.map(({ name }) => name)),
+    records: await reader.records(),
+  };
+  return changes.map((change) => {
+    const { name, from, to } = change;
+    const kind = from === undefined ? 'install' : 'upgrade';
+    const action = to === undefined ? 'remove' : kind;
+    return { action, name, diskBytes: sizesOf([change], known).disk };
+  });
+}
 
 function act(id: string, work: (context: StepContext) => Promise<void>): Act {
   return { id, label: id, act: (context) => work(context).then(() => undefined) };

@@ -3,7 +3,7 @@ import { run } from '../../../device/exec.ts';
 import type { CommandStep, StepContext } from '../../../jobs/plan.ts';
 import type { Installation } from '../installation.ts';
 import { downloadsOf, fetchCommand } from './download.ts';
-import { readPlan } from './job-plan.ts';
+import { planned, readPlan } from './job-plan.ts';
 import { sizesOf } from './sizes.ts';
 
 /** What is fetched without a holder and a terminal around it, which cost more than it does. */
@@ -11,30 +11,43 @@ const SMALL_BYTES = 512 * 1024;
 /** After that somebody may want to see how far it is. */
 const QUICK_LIMITS = { timeoutMs: 5000, maxBytes: 64 * 1024 };
 
-/**
- * Fetches what the plan needs into the cache. What is small is fetched by the daemon itself; if
- * that fails or takes long the job's command does it once more, where everybody sees why.
- */
+/** Fetches what the plan needs into the cache, and `fetchSmall` did not. */
 export function fetchStep(installation: Installation): CommandStep {
   return {
-    id: 'fetch',
+    id: 'fetch-packages',
     label: 'fetch',
     mustSucceed: false,
-    command: async (context) => {
-      const { changes, own } = readPlan(context);
-      const downloads = downloadsOf(changes, own);
-      if (downloads.length === 0) return undefined;
-      const names = downloads.map(({ name }) => name);
-      const offers = await installation.offers(names, { withMasked: true });
-      const command = fetchCommand(installation.commands, downloads, {
-        cache: await installation.cache(),
-        offers,
-      });
-      const { download } = sizesOf(downloads, { offers, records: new Map() });
-      const isDone = download <= SMALL_BYTES && (await fetchQuickly(command, context));
-      return isDone ? undefined : command;
-    },
+    command: async (context) =>
+      planned.read(context).isFetched
+        ? undefined
+        : (await whatToFetch(installation, context)).command,
   };
+}
+
+/**
+ * What is small is fetched by the daemon itself; if that fails or takes long the job's command does
+ * it once more, where everybody sees why.
+ */
+export async function fetchSmall(installation: Installation, context: StepContext): Promise<void> {
+  const { command, bytes } = await whatToFetch(installation, context);
+  const isSmall = command !== undefined && bytes <= SMALL_BYTES;
+  if (isSmall && (await fetchQuickly(command, context))) {
+    planned.write(context, { isFetched: true });
+  }
+}
+
+async function whatToFetch(
+  installation: Installation,
+  context: StepContext,
+): Promise<{ command?: Command; bytes: number }> {
+  const { changes, own } = readPlan(context);
+  const downloads = downloadsOf(changes, own);
+  if (downloads.length === 0) return { bytes: 0 };
+  const names = downloads.map(({ name }) => name);
+  const offers = await installation.offers(names, { withMasked: true });
+  const cache = await installation.cache();
+  const command = fetchCommand(installation.commands, downloads, { cache, offers });
+  return { command, bytes: sizesOf(downloads, { offers, records: new Map() }).download };
 }
 
 /** The variable has the job's end find it if this daemon dies meanwhile. */

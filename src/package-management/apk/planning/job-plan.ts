@@ -13,11 +13,13 @@ export interface JobPlan {
   purpose: string;
 }
 
-const planned = transactionSlots('the plan', {
+export const planned = transactionSlots('the plan', {
   plan: v.optional(
     v.object({ changes: v.array(plannedChange), own: v.optional(v.string()), purpose: v.string() }),
     { changes: [], purpose: '' },
   ),
+  /** Whether all that it needs is in the cache. */
+  isFetched: v.optional(v.boolean(), false),
 });
 
 /** One that is not made yet, or of a job without one, has no changes. */
@@ -31,7 +33,7 @@ export function readPlan(from: Remembering): JobPlan {
 }
 
 export function writePlan(to: Remembering, plan: JobPlan): void {
-  planned.write(to, { plan });
+  planned.write(to, { plan, isFetched: false });
 }
 
 export function planOf(

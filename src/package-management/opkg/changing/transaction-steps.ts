@@ -48,8 +48,9 @@ export function createTransactionSteps(
     first: (choosesFromFeeds, areListsTooOld) =>
       listsSteps(installation, { ...tools, areListsTooOld }, () => choosesFromFeeds),
     needSpace: (purpose) => needSpace(installation, purpose),
-    before: (changeIn) => [
+    before: (changeIn, _, { keep, ...ready } = {}) => [
       {
+        ...ready,
         id: 'prepare',
         label: 'prepare',
         act: async (context) => {
@@ -66,6 +67,7 @@ export function createTransactionSteps(
           return undefined;
         },
       },
+      ...(keep === undefined ? [] : [keep]),
     ],
     mendDamage: damageSteps(installation, tools),
     after: [
