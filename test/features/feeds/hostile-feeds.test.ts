@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import type { TestDaemon } from '../../device/daemon.ts';
 import type { Device } from '../../device/device.ts';
@@ -30,10 +30,16 @@ let feed: Feed;
 
 let close: () => Promise<void>;
 
+/** Said by a test that changed nothing: the next one goes on with the same device. */
+let isAsBefore = false;
+
 beforeEach(async () => {
-  ({ device, daemon, feed, close } = await startFeedDaemon());
+  if (!isAsBefore) ({ device, daemon, feed, close } = await startFeedDaemon());
+  isAsBefore = false;
 });
-afterEach(() => close());
+const closeUnless = async (isKept: boolean): Promise<void> => (isKept ? undefined : close());
+afterEach(() => closeUnless(isAsBefore));
+afterAll(() => closeUnless(!isAsBefore));
 
 describe('nothing changes, and nothing is left, if the server', () => {
   const server = prepareServer();
@@ -55,6 +61,7 @@ describe('nothing changes, and nothing is left, if the server', () => {
     expect(task.error).toContain(reason);
     expect(await device.read(CUSTOM)).toBe(before);
     expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+    isAsBefore = true;
   });
 
   test('is slow, and somebody stops the task', async () => {
@@ -174,6 +181,7 @@ test.each([
   expect(task.state).toBe('failed');
   expect(task.error).toContain('it is no public key of usign');
   expect(await readdir(join(device.root, 'etc/opkg/keys')).catch(() => [])).toEqual([]);
+  isAsBefore = true;
 });
 
 test.each([['unicode ß'], ['\0'], [''], ['k'.repeat(5000)], ['k'.repeat(10 * 1024 ** 2)]])(
@@ -185,6 +193,7 @@ test.each([['unicode ß'], ['\0'], [''], ['k'.repeat(5000)], ['k'.repeat(10 * 10
       body: new URLSearchParams({ token, name: 'mine', url: feed.url, key }),
     });
     expect([400, 413]).toContain(answer.status);
+    isAsBefore = true;
   },
 );
 

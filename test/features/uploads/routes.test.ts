@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { createTar } from '../../device/tar.ts';
 import {
@@ -17,13 +17,15 @@ import {
 
 let on: UploadDevice;
 
-beforeEach(async () => {
+const open = async (): Promise<void> => {
   on = await createUploadDevice({}, { set: ['main.upload_max_mb=1'] });
-});
-
-afterEach(() => on.close());
+};
+const close = (): Promise<void> => on.close();
 
 describe('an upload', () => {
+  beforeEach(open);
+  afterEach(close);
+
   test('of a package is installed, kept as a record, and its file goes with its job', async () => {
     const file = ipk('hello', { fields: { Depends: 'libdemo' } });
     const status = await on.install(file);
@@ -91,6 +93,9 @@ describe('an upload', () => {
 });
 
 describe('the file of an upload', () => {
+  beforeEach(open);
+  afterEach(close);
+
   test('is not mixed up with one of the same name that is sent at once', async () => {
     const results = await Promise.all(
       ['one', 'two', 'three'].map((name) => on.install({ ...ipk(name), name: 'same.ipk' })),
@@ -145,13 +150,13 @@ function expectedOf(name: string): object {
 }
 
 describe('what an upload may not be', () => {
-  const control = pack([
-    {
-      name: './control',
-      mode: 0o644,
-      content: Buffer.from('Package: evil\nVersion: 1\nArchitecture: all\n'),
-    },
-  ]);
+  beforeAll(open);
+  afterAll(close);
+
+  const plain = (name: string, text: string): Parameters<typeof createTar>[0][number] => {
+    return { name, mode: 0o644, content: Buffer.from(text) };
+  };
+  const control = pack([plain('./control', 'Package: evil\nVersion: 1\nArchitecture: all\n')]);
   const chunks = (over: Record<string, Buffer | undefined>): SentFile['content'] =>
     pack(
       Object.entries({
@@ -191,13 +196,7 @@ describe('what an upload may not be', () => {
       {
         name: 'a.ipk',
         content: chunks({
-          './control.tar.gz': pack([
-            {
-              name: './control',
-              mode: 0o644,
-              content: Buffer.from('Package: -o/tmp\nVersion: 1\n'),
-            },
-          ]),
+          './control.tar.gz': pack([plain('./control', 'Package: -o/tmp\nVersion: 1\n')]),
         }),
       },
     ],
@@ -206,9 +205,7 @@ describe('what an upload may not be', () => {
       {
         name: 'a.ipk',
         content: chunks({
-          './data.tar.gz': pack([
-            { name: './../../../tmp/evil', mode: 0o644, content: Buffer.from('x') },
-          ]),
+          './data.tar.gz': pack([plain('./../../../tmp/evil', 'x')]),
         }),
       },
     ],
@@ -219,7 +216,7 @@ describe('what an upload may not be', () => {
         content: chunks({
           './data.tar.gz': pack([
             { name: './in', mode: 0o777, target: '/tmp' },
-            { name: './in/evil', mode: 0o644, content: Buffer.from('x') },
+            plain('./in/evil', 'x'),
           ]),
         }),
       },
@@ -229,7 +226,7 @@ describe('what an upload may not be', () => {
       {
         name: 'a.ipk',
         content: chunks({
-          './control.tar.gz': pack([{ name: '../evil', mode: 0o644, content: Buffer.from('x') }]),
+          './control.tar.gz': pack([plain('../evil', 'x')]),
         }),
       },
     ],
@@ -271,6 +268,9 @@ describe('what an upload may not be', () => {
 });
 
 describe('the folder of uploads', () => {
+  beforeEach(open);
+  afterEach(close);
+
   test('that somebody else planted is not used: neither a link nor a file', async () => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'depotd-elsewhere-'));
     await rm(on.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
