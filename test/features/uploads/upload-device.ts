@@ -8,6 +8,11 @@ import { createDevice, type Device, type DeviceOptions } from '../../device/devi
 import { createIpk, type PackageSource } from '../../device/ipk.ts';
 import { simplePackage } from '../../device/packages/package-parts.ts';
 
+/** The beginning of a form with a program in it, and its type. */
+export const HEAD =
+  '--b\r\nContent-Disposition: form-data; name="file"; filename="a.run"\r\n\r\n#!/bin/sh\n';
+export const FORM = { 'content-type': 'multipart/form-data; boundary=b' };
+
 export interface SentFile {
   name: string;
   content: string | Uint8Array;
