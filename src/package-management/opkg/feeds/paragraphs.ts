@@ -14,14 +14,19 @@ export async function* readParagraphs(
   isWanted: (name: string) => boolean,
 ): AsyncGenerator<string> {
   for await (const piece of readPieces(file)) {
-    let from = 0;
-    while (from < piece.length) {
-      const end = endOfParagraph(piece, from);
-      // Each decoded by itself: a part of a larger text would keep the whole of it in memory.
-      const paragraph = piece.toString('utf8', from, end);
-      from = afterBlanks(piece, end);
+    for (const paragraph of paragraphsIn(piece)) {
       if (isWanted(nameIn(paragraph))) yield paragraph;
     }
+  }
+}
+
+/** Of a piece that `readPieces` gave. Who wants most of a list waits for pieces alone. */
+export function* paragraphsIn(piece: Buffer): Generator<string> {
+  for (let from = 0; from < piece.length;) {
+    const end = endOfParagraph(piece, from);
+    // Each decoded by itself: a part of a larger text would keep the whole of it in memory.
+    yield piece.toString('utf8', from, end);
+    from = afterBlanks(piece, end);
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { OpkgConfig } from '../config.ts';
-import { readParagraphs } from '../feeds/paragraphs.ts';
+import { paragraphsIn, readPieces } from '../feeds/paragraphs.ts';
 import { tooLarge, type PlanBudget } from './budget.ts';
 import { emptyRecord, parseRecord, type PackageRecord } from './records.ts';
 
@@ -36,8 +36,11 @@ export async function readLists(
   for (const feed of new Set(feeds.map(({ name }) => name))) {
     const builder = createBlockBuilder(feed, (block) => blocks.push(block));
     try {
-      for await (const paragraph of readParagraphs(join(listsDir, feed), isNamed)) {
-        bytes += builder.add(parseRecord(paragraph));
+      for await (const piece of readPieces(join(listsDir, feed))) {
+        for (const paragraph of paragraphsIn(piece)) {
+          const record = parseRecord(paragraph);
+          if (record.name !== '') bytes += builder.add(record);
+        }
         if (bytes > MOST_BYTES) break;
       }
     } catch {
@@ -63,10 +66,6 @@ export function withFile({ read, find }: PackedLists, control: string): PackedLi
       if (isWanted(record.name, isStandIn)) visit(record);
     };
   return { read: adding(read), find: adding(find) };
-}
-
-function isNamed(name: string): boolean {
-  return name !== '';
 }
 
 function largest(blocks: readonly Block[]): string {
