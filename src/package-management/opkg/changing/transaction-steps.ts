@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { isSameDisk } from '../../../device/disk/space.ts';
 import { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
-import type { StepContext } from '../../../jobs/plan.ts';
+import type { Act, StepContext } from '../../../jobs/plan.ts';
 import { failureError, type Failure } from '../../failure.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { PackageChange, TransactionSteps } from '../../manager.ts';
@@ -50,12 +50,12 @@ export function createTransactionSteps(
     needSpace: (purpose) => needSpace(installation, purpose),
     before: (changeIn, _, { keep, ...ready } = {}) => [
       {
+        ...keep,
         ...ready,
-        id: 'prepare',
+        id: 'prepare-change',
         label: 'prepare',
         act: async (context) => {
-          await prepare(installation, context);
-          await needRoom(installation, changeIn(context));
+          await prepareAndKeep(installation, context, { change: changeIn(context), keep });
           // Last, so that it has what others did while this job waited.
           await statusCopy.save();
           const { names = [], verb = 'remove' } = changeIn(context) ?? {};
@@ -67,7 +67,6 @@ export function createTransactionSteps(
           return undefined;
         },
       },
-      ...(keep === undefined ? [] : [keep]),
     ],
     mendDamage: damageSteps(installation, tools),
     after: [
@@ -179,16 +178,37 @@ function damagedRecord(reason: string): Failure {
   };
 }
 
-/** A status file that came out damaged earlier is put back, when nobody else holds the lock. */
-async function prepare(installation: Installation, context: StepContext): Promise<void> {
+/** What was kept while others were at work is kept once more. */
+async function prepareAndKeep(
+  installation: Installation,
+  context: StepContext,
+  { change, keep }: { change: PackageChange | undefined; keep: Act | undefined },
+): Promise<void> {
+  const preparing = prepare(installation, context).then(async (isChanged) => {
+    await needRoom(installation, change);
+    return isChanged;
+  });
+  const [prepared, kept] = await Promise.allSettled([preparing, keep?.act(context)]);
+  if (prepared.status === 'rejected') throw prepared.reason;
+  if (prepared.value) await keep?.act(context);
+  else if (kept.status === 'rejected') throw kept.reason;
+}
+
+/**
+ * A status file that came out damaged earlier is put back, when nobody else holds the lock.
+ * @returns whether packages, or their records, have changed meanwhile
+ */
+async function prepare(installation: Installation, context: StepContext): Promise<boolean> {
   const { prepareFolders, statusCopy } = installation;
   await prepareFolders();
-  if (await waitForOpkg(installation, context)) await prepareFolders();
-  if (await statusCopy.isIntact()) return;
+  const wasHeld = await waitForOpkg(installation, context);
+  if (wasHeld) await prepareFolders();
+  if (await statusCopy.isIntact()) return wasHeld;
   await context.note(
     'the status file of opkg is damaged; the copy from before the last job is put back',
   );
   await statusCopy.restore();
+  return true;
 }
 
 /**
