@@ -4,7 +4,7 @@ import { chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
 import { change, feedOf, feedsOf } from './feed-answer.ts';
@@ -22,12 +22,17 @@ let url: string;
 const at = (path: string): string => join(feeds.root, path);
 const textOf = (path: string): Promise<string> => readFile(at(path), 'latin1');
 
-beforeEach(async () => {
+const start = async (): Promise<void> => {
   feeds = await startApkFeeds();
   url = feeds.params['url'] ?? '';
   await mkdir(at(feeds.folders.lists), { recursive: true, mode: 0o700 });
-});
-afterEach(() => feeds.close());
+};
+const close = (): Promise<void> => feeds.close();
+
+const startForTest = async (): Promise<void> => {
+  await start();
+  onTestFinished(close);
+};
 
 async function expectNothingLeft(): Promise<void> {
   const { lists, fetched } = feeds.folders;
@@ -36,6 +41,9 @@ async function expectNothingLeft(): Promise<void> {
 }
 
 describe('nothing changes, and nothing is left, if the server', () => {
+  beforeAll(start);
+  afterAll(close);
+
   const server = prepareServer();
   const send = (bytes: () => Buffer) => (response: ServerResponse) => {
     response.end(bytes());
@@ -66,6 +74,8 @@ describe('nothing changes, and nothing is left, if the server', () => {
 });
 
 describe.skipIf(!canBeAnother)('what another user put among the lists holds nothing up:', () => {
+  beforeEach(startForTest);
+
   test.each([
     ['a fifo', 'mkfifo "$1"'],
     ['a terabyte', 'truncate -s 1T "$1"'],
@@ -98,6 +108,8 @@ describe.skipIf(!canBeAnother)('what another user put among the lists holds noth
 });
 
 describe('a custom file that is', () => {
+  beforeEach(startForTest);
+
   test.each(ODD_FILES)('%s stays, and no key of the feed is trusted', async (_, reason, make) => {
     const keys = await readdir(at(feeds.folders.keys));
     await rm(at(feeds.custom));
@@ -134,6 +146,8 @@ describe('a custom file that is', () => {
 });
 
 describe('what lies among the keys holds nothing up:', () => {
+  beforeEach(startForTest);
+
   test.each([
     ['a fifo', (file: string) => void execFileSync('mkfifo', [file])],
     ['a folder', (file: string) => mkdir(file)],
@@ -152,6 +166,8 @@ describe('what lies among the keys holds nothing up:', () => {
 });
 
 describe("the owner's lines stay byte for byte", () => {
+  beforeEach(startForTest);
+
   test.each([
     ['notes and a former address', (own: string) => `# ${own}x\n#\t mine\r\n`, '# last'],
     ['lines that apk does not know', () => 'src/gz a b\n\xe9\xff\n', ''],
@@ -193,6 +209,7 @@ test.each([
   ['a private key', PEM.replace(/PUBLIC/g, 'PRIVATE')],
   ['a certificate', PEM.replace(/PUBLIC KEY/g, 'CERTIFICATE')],
 ])('%s is refused and not written', async (_, key) => {
+  await startForTest();
   const keys = await readdir(at(feeds.folders.keys));
   const task = await change(feeds.daemon, 'add_feed', { ...feeds.params, key });
   expect(task.state).toBe('failed');
@@ -202,6 +219,7 @@ test.each([
 });
 
 test('of two feeds of one name that are added at once, one is there afterwards', async () => {
+  await startForTest();
   const others = [url, url.replace('/feed/', '//feed/')];
   const ids = await Promise.all(
     others.map((each) => feeds.daemon.submit('add_feed', { ...feeds.params, url: each })),
