@@ -29,7 +29,7 @@ afterEach(async () => {
   const feeds = (await store.device.read(DISTFEEDS)) ?? '';
   await writeFile(join(store.device.root, DISTFEEDS), `${feeds.split('\n')[0] ?? ''}\n`);
   await store.device.apk('update');
-  for (const name of Object.keys(await store.packages())) await store.device.apk('del', name);
+  await store.device.apk('del', ...Object.keys(await store.packages()));
   expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
 });
 

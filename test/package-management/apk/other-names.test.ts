@@ -28,7 +28,7 @@ const setWorld = (...lines: readonly string[]): Promise<void> =>
 
 afterEach(async () => {
   await setWorld(...WORLD, ...Object.keys(await store.packages()));
-  for (const name of Object.keys(await store.packages())) await store.device.apk('del', name);
+  await store.device.apk('del', ...Object.keys(await store.packages()));
   expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
 });
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 afterEach(async () => {
-  for (const name of Object.keys(await store.packages())) await store.device.apk('del', name);
+  await store.device.apk('del', ...Object.keys(await store.packages()));
   expect(await store.packages()).toEqual({});
 });
 
