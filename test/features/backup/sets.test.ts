@@ -3,26 +3,29 @@ import { lstat, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createTar, type TarEntry } from '../../../packaging/tar.ts';
 import { sealOf } from '../../../src/features/backup/seal.ts';
 import { runCommand } from '../../device/command.ts';
 import { createDevice, type Device } from '../../device/device.ts';
+import { aroundTests } from '../../support/around-tests.ts';
 import { startBackupDaemon, writeConfiguration, type BackupDaemon } from './backup-device.ts';
 
 let device: Device;
 let daemon: BackupDaemon;
 
-beforeEach(async () => {
-  device = await createDevice();
-  await writeConfiguration(device.root);
-  daemon = await startBackupDaemon(device);
-});
-afterEach(async () => {
-  await daemon.close();
-  await device.close();
-});
+const nothingChanged = aroundTests(
+  async () => {
+    device = await createDevice();
+    await writeConfiguration(device.root);
+    daemon = await startBackupDaemon(device);
+  },
+  async () => {
+    await daemon.close();
+    await device.close();
+  },
+);
 
 interface Manifest {
   packages: { name: string; version: string; is_held?: boolean }[];
@@ -231,6 +234,7 @@ describe('a file that is sent', () => {
     expect(body.stderr).toContain(why);
     expect(await readdir(join(device.root, 'etc/depotd/backups'))).toEqual([]);
     await expect(lstat(join(device.root, 'x'))).rejects.toThrow('ENOENT');
+    nothingChanged();
   });
 
   test('whose content is a bomb is refused before it fills anything', async () => {

@@ -5,13 +5,14 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import type { TestDaemon } from '../../device/daemon.ts';
 import type { Device } from '../../device/device.ts';
 import { createFeed, type Feed } from '../../device/feed.ts';
 import { createUsignPair } from '../../device/usign.ts';
 import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
+import { aroundTests } from '../../support/around-tests.ts';
 import { change, feedOf } from './feed-answer.ts';
 import { CUSTOM, PACKAGES, startFeedDaemon } from './feed-daemon.ts';
 import {
@@ -30,16 +31,12 @@ let feed: Feed;
 
 let close: () => Promise<void>;
 
-/** Said by a test that changed nothing: the next one goes on with the same device. */
-let isAsBefore = false;
-
-beforeEach(async () => {
-  if (!isAsBefore) ({ device, daemon, feed, close } = await startFeedDaemon());
-  isAsBefore = false;
-});
-const closeUnless = async (isKept: boolean): Promise<void> => (isKept ? undefined : close());
-afterEach(() => closeUnless(isAsBefore));
-afterAll(() => closeUnless(!isAsBefore));
+const nothingChanged = aroundTests(
+  async () => {
+    ({ device, daemon, feed, close } = await startFeedDaemon());
+  },
+  () => close(),
+);
 
 describe('nothing changes, and nothing is left, if the server', () => {
   const server = prepareServer();
@@ -61,7 +58,7 @@ describe('nothing changes, and nothing is left, if the server', () => {
     expect(task.error).toContain(reason);
     expect(await device.read(CUSTOM)).toBe(before);
     expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
-    isAsBefore = true;
+    nothingChanged();
   });
 
   test('is slow, and somebody stops the task', async () => {
@@ -181,7 +178,7 @@ test.each([
   expect(task.state).toBe('failed');
   expect(task.error).toContain('it is no public key of usign');
   expect(await readdir(join(device.root, 'etc/opkg/keys')).catch(() => [])).toEqual([]);
-  isAsBefore = true;
+  nothingChanged();
 });
 
 test.each([['unicode ß'], ['\0'], [''], ['k'.repeat(5000)], ['k'.repeat(10 * 1024 ** 2)]])(
@@ -193,7 +190,7 @@ test.each([['unicode ß'], ['\0'], [''], ['k'.repeat(5000)], ['k'.repeat(10 * 10
       body: new URLSearchParams({ token, name: 'mine', url: feed.url, key }),
     });
     expect([400, 413]).toContain(answer.status);
-    isAsBefore = true;
+    nothingChanged();
   },
 );
 

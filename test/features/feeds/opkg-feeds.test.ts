@@ -11,11 +11,12 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import type { TestDaemon } from '../../device/daemon.ts';
 import type { Device } from '../../device/device.ts';
 import type { Feed } from '../../device/feed.ts';
+import { aroundTests } from '../../support/around-tests.ts';
 import { change, feedOf, feedsOf, findingOf } from './feed-answer.ts';
 import { CUSTOM, startFeedDaemon } from './feed-daemon.ts';
 
@@ -25,16 +26,12 @@ let feed: Feed;
 
 let close: () => Promise<void>;
 
-/** Said by a test that changed nothing: the next one goes on with the same device. */
-let isAsBefore = false;
-
-beforeEach(async () => {
-  if (!isAsBefore) ({ device, daemon, feed, close } = await startFeedDaemon());
-  isAsBefore = false;
-});
-const closeUnless = async (isKept: boolean): Promise<void> => (isKept ? undefined : close());
-afterEach(() => closeUnless(isAsBefore));
-afterAll(() => closeUnless(!isAsBefore));
+const nothingChanged = aroundTests(
+  async () => {
+    ({ device, daemon, feed, close } = await startFeedDaemon());
+  },
+  () => close(),
+);
 
 describe('a feed that is added', () => {
   test('is fetched, its packages can be installed, and opkg itself takes the file', async () => {
@@ -110,7 +107,7 @@ describe('a feed that is added', () => {
     const before = await device.read(CUSTOM);
     expect((await daemon.post('admin/store/add_feed', { name, url })).status).toBe(400);
     expect(await device.read(CUSTOM)).toBe(before);
-    isAsBefore = true;
+    nothingChanged();
   });
 
   test('is refused if its address is there under another name', async () => {
@@ -120,13 +117,13 @@ describe('a feed that is added', () => {
     });
     expect(answer.status).toBe(409);
     expect(await answer.text()).toContain('is there already (lab, ');
-    isAsBefore = true;
+    nothingChanged();
   });
 
   test('is refused if its name is there already', async () => {
     const answer = await daemon.post('admin/store/add_feed', { name: 'lab', url: 'http://a/b' });
     expect(answer.status).toBe(409);
-    isAsBefore = true;
+    nothingChanged();
   });
 
   test('leaves what its owner wrote, the mode and the link of root that leads there', async () => {
