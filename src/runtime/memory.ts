@@ -31,7 +31,7 @@ export function releaseMemory(onStarted: () => void): void {
   setTimeout(() => {
     onStarted();
     setMemoryFlags();
-    shrinkNursery((gc) => collect(() => dropColdCode(gc)));
+    shrinkNursery((gc) => collect(() => releaseDropped(gc)));
   }, START_MS).unref();
   whileConnected(() => {
     if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect(findCollector());
@@ -89,22 +89,10 @@ function shrinkNursery(collectAll: (gc: Collect) => void): void {
 }
 
 /**
- * Bytecode of functions that only the start calls, or a rare piece of work, goes, too: V8 compiles
- * it again if need be. That saves a megabyte on Node 20 and costs half of one on 22 and 24.
- */
-function dropColdCode(gc: Collect): void {
-  const isNode20 = process.version.startsWith('v20.');
-  // How many collections bytecode lives through without being run.
-  if (isNode20) setFlagsFromString('--bytecode-old-age=1');
-  gc();
-  gc();
-  if (isNode20) setFlagsFromString('--bytecode-old-age=5');
-}
-
-/**
  * For who has just dropped megabytes: V8 does not count what lies outside its heap as worth a
  * collection, and frees it with the second one only.
  */
-export function releaseDropped(): void {
-  dropColdCode(findCollector());
+export function releaseDropped(gc = findCollector()): void {
+  gc();
+  gc();
 }
