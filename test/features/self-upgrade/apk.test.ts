@@ -85,7 +85,7 @@ test('after a power cut in the middle of it the boot puts the old version back, 
   });
 
   expect(code).toBe(3);
-  expect(await on.device.read('usr/bin/depotd')).toContain('depotd.mjs');
+  expect(await on.device.read('usr/bin/depotd')).toContain('start.cjs');
   expect((await on.finished(id)).state).toBe('failed');
   await expectOrder('1.0-r1');
 });

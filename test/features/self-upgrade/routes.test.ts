@@ -98,7 +98,7 @@ test('after a power cut that left some files new and others old, the old ones ar
   );
   expect(code).toBe(3);
   expect(await on.version()).toBe('1.0-1');
-  expect(await on.device.read('usr/bin/depotd')).toContain('depotd.mjs');
+  expect(await on.device.read('usr/bin/depotd')).toContain('start.cjs');
   expect((await on.finished(id)).state).toBe('failed');
 });
 
