@@ -166,11 +166,7 @@ await build({
   format: 'cjs',
   supported: { 'dynamic-import': false },
   loader: { '.svg': 'text' },
-  define: {
-    'process.env.DEPOTD_VERSION': JSON.stringify(version),
-    'performance.now': 'sinceStart',
-  },
-  inject: ['src/runtime/since-start.ts'],
+  define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
   plugins: [
     allTexts(['name', 'page', 'steps', 'remedies', 'sentences']),
     pageFiles(build),
