@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { replaceFile } from '../../device/durable-file.ts';
+import { isShortage } from '../../device/shortage.ts';
 import { DepotError, isCausedBy, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Act, StepContext } from '../../jobs/plan.ts';
@@ -136,6 +137,7 @@ async function keep(tools: UndoTools, work: KeepWork, context: StepContext): Pro
     await copyWhatGoes(tools, work, context);
   } catch (error) {
     await store.drop(job.id).catch(() => undefined);
+    if (isShortage(error)) throw error;
     const isFull = isForRoom(error);
     replaced.write(context, { undo: { ...NOTHING_REPLACED, no: isFull ? NO.room : NO.copy } });
     if (!mustGoBack(job)) return note(`it cannot be undone: ${reasonOf(error)}`);

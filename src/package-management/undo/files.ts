@@ -17,6 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { replaceFile } from '../../device/durable-file.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { followTrusted, openTrustedFolder } from '../../device/private-folder.ts';
+import { isShortage } from '../../device/shortage.ts';
 import type { ChangedFile } from './record.ts';
 
 /** Which files a job may change beside those of packages. Paths are where they are to be found. */
@@ -29,8 +30,11 @@ export interface FileScope {
   mostFileBytes: number;
 }
 
-/** States by path. */
+/** States by path: as `stateOf` says them, or UNKNOWN. */
 export type FileStates = ReadonlyMap<string, string>;
+
+/** Of what is there, and too large or not to be read: it counts neither as changed nor as new. */
+const UNKNOWN = 'unknown';
 
 /** `file MODE UID GID SHA256` or `link TARGET`; undefined for all else. Times do not count. */
 export async function stateOf(path: string, mostBytes = Infinity): Promise<string | undefined> {
@@ -112,7 +116,7 @@ export async function scanFiles(scope: FileScope): Promise<FileStates> {
     const entry = await lstat(path).catch(() => undefined);
     if (entry?.isDirectory() === true) {
       if (!isRootsAlone(entry)) return;
-      for (const name of await readdir(path).catch(() => [])) await visit(join(path, name));
+      for (const name of await readdir(path).catch(nothing([]))) await visit(join(path, name));
       return;
     }
     if (entry !== undefined) entries.push([path, entry]);
@@ -120,16 +124,24 @@ export async function scanFiles(scope: FileScope): Promise<FileStates> {
   for (const root of scope.roots) {
     const isTrusted = await followTrusted(dirname(root), undefined).then(
       () => true,
-      () => false,
+      nothing(false),
     );
     if (isTrusted) await visit(root);
   }
   const found = new Map<string, string>();
   await forEach(entries, async ([path, entry]) => {
-    const state = await stateAt(path, entry, scope.mostFileBytes).catch(() => undefined);
-    if (state !== undefined) found.set(path, state);
+    const state = await stateAt(path, entry, scope.mostFileBytes).catch(nothing(undefined));
+    found.set(path, state ?? UNKNOWN);
   });
   return found;
+}
+
+/** What a shortage keeps back must not pass for what is not there: an undo would remove it. */
+function nothing<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (isShortage(error)) throw error;
+    return value;
+  };
 }
 
 function isRootsAlone({ uid, gid, mode }: Stats): boolean {
@@ -139,7 +151,8 @@ function isRootsAlone({ uid, gid, mode }: Stats): boolean {
 
 export async function sizeOf(states: FileStates): Promise<number> {
   let bytes = 0;
-  await forEach(states.keys(), async (path) => {
+  await forEach(states, async ([path, state]) => {
+    if (state === UNKNOWN) return;
     const entry = await lstat(path).catch(() => undefined);
     bytes += entry?.size ?? 0;
   });
@@ -158,7 +171,7 @@ export async function copyFiles(states: FileStates, folder: string): Promise<voi
     if (!state.startsWith('file ')) return;
     const copy = join(folder, copyName(path));
     // What went meanwhile, or has no room, does not come back; nor does what is another file now.
-    const found = await copyFile(path, copy).catch(() => undefined);
+    const found = await copyFile(path, copy).catch(nothing(undefined));
     if (found !== state) await rm(copy, { force: true });
   });
 }
@@ -184,7 +197,7 @@ export function changedFiles(before: FileStates, after: FileStates): ChangedFile
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
   return paths.flatMap((path) => {
     const [was, is] = [before.get(path), after.get(path)];
-    if (was === is) return [];
+    if (was === is || was === UNKNOWN || is === UNKNOWN) return [];
     return [
       { path, ...(was !== undefined && { before: was }), ...(is !== undefined && { after: is }) },
     ];

@@ -6,13 +6,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import {
+  changedFiles,
   copyFiles,
   copyName,
   putFileBack,
   scanFiles,
   type FileStates,
 } from '../../../src/package-management/undo/files.ts';
+import { runCommand } from '../../device/command.ts';
 import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
+import { bundledProgram } from '../../support/bundled-program.ts';
 
 let root: string;
 let copies: string;
@@ -86,4 +89,26 @@ describe.skipIf(!canBeAnother)('in a folder that another user can write', () => 
     expect(await readFile(secret, 'utf8')).toBe('secret\n');
     expect(await readdir(settings)).toEqual(['demo']);
   });
+});
+
+test('for lack of descriptors no file passes for one that is not there', async () => {
+  const path = join(settings, 'demo');
+  await writeFile(path, 'mine\n');
+  const source = join(import.meta.dirname, 'scan-without-descriptors.ts');
+
+  const { stdout } = await runCommand(['node', await bundledProgram(source), join(root, 'etc')]);
+
+  expect(JSON.parse(stdout)).toEqual({
+    meanwhile: expect.stringContaining('EMFILE') as string,
+    after: [path],
+  });
+});
+
+test('a file that was too large to be kept is not taken for one that came', async () => {
+  const path = join(settings, 'demo');
+  await writeFile(path, 'mine\n'.repeat(1000));
+  const states = await scan();
+  await writeFile(path, 'mine\n');
+
+  expect(changedFiles(states, await scan())).toEqual([]);
 });
