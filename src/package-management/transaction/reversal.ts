@@ -2,7 +2,7 @@ import type { Act, Step, StepContext } from '../../jobs/plan.ts';
 import type { PackageDatabase } from '../database.ts';
 import type { PackageTools } from '../tools.ts';
 import { putBackSteps, reportPutBack, type PutBackTools } from './put-back.ts';
-import { accepted, type IsComplete } from './rollback.ts';
+import { accepted, begun, type IsComplete } from './rollback.ts';
 
 /**
  * A failed upgrade is taken back, to what was packed ahead of it. If that lay in memory, the
@@ -39,7 +39,7 @@ async function stateToRestore(
   { isOfAll, isComplete }: { isOfAll: boolean; isComplete: IsComplete },
 ): Promise<PackageDatabase | undefined> {
   const { job } = context;
-  const isOver = job.runs === 0 || accepted.read(context).isDone;
+  const isOver = job.runs === 0 || !begun.read(context).isBegun || accepted.read(context).isDone;
   if (isOver || (await undo.copiesOf(job)).size === 0) return undefined;
   if (job.verdict?.state === 'interrupted') {
     await manager.around.mend(context).catch(() => undefined);

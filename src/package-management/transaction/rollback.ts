@@ -34,6 +34,12 @@ export const accepted = transactionSlots('the judgement', {
 });
 
 /**
+ * Whether the package manager may have changed anything; not before it is about to. What is
+ * different until then is of others.
+ */
+export const begun = transactionSlots('the change', { isBegun: v.optional(v.boolean(), true) });
+
+/**
  * After a package job that failed, was stopped or was cut off: nothing stays half installed. What
  * came with it goes again, whole or half; what was there before and is half upgraded is configured
  * once more; files go that a killed package manager left and no database knows. A job that had done
@@ -157,8 +163,8 @@ async function assess(
 ): Promise<void> {
   const { job, note } = context;
   const { around } = manager;
-  // Nothing ran yet, or all that was to be kept is done.
-  if (job.runs === 0 || isAccepted(context, work)) return;
+  // All that was to be kept is done.
+  if (isUntouched(context, work) || isAccepted(context, work)) return;
   const damage = await attempt(context, async () => around.mend(context));
   if (damage !== undefined) {
     findings.write(context, { damage: damage.reason });
@@ -176,6 +182,12 @@ async function assess(
       `files of ${orphans.join(', ')} are removed: ${manager.name} did not get to record them`,
     );
   });
+}
+
+/** One of several transactions tells nothing of those before it. */
+function isUntouched(context: StepContext, { databaseBefore }: RepairWork): boolean {
+  const isOnly = databaseBefore === undefined;
+  return context.job.runs === 0 || (isOnly && !begun.read(context).isBegun);
 }
 
 function isAccepted(context: StepContext, work: RepairWork): boolean {
@@ -232,7 +244,7 @@ async function reportLeft(
   context: StepContext,
   work: RepairWork,
 ): Promise<void> {
-  if (context.job.runs === 0) return;
+  if (isUntouched(context, work)) return;
   const after = await manager.installed();
   const before =
     (await work.databaseBefore?.()) ?? (await manager.around.databaseBefore()) ?? after;

@@ -14,7 +14,7 @@ import {
   type StepContext,
 } from '../../jobs/plan.ts';
 import { explained, type Shortfall } from './explained.ts';
-import { accepted, repairSteps, type IsComplete } from './rollback.ts';
+import { accepted, begun, repairSteps, type IsComplete } from './rollback.ts';
 import type { PackageTools } from '../tools.ts';
 import type { FileScope } from '../undo/files.ts';
 import { createPercentReader } from './progress.ts';
@@ -69,9 +69,18 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
   const percentOf = createPercentReader();
   return [
     ...(around.first?.(choosesFromFeeds, work.areListsTooOld) ?? []),
-    { id: 'choose', label: 'choose', act: (context) => choose(context).then(() => undefined) },
+    {
+      id: 'choose',
+      label: 'choose',
+      act: async (context) => {
+        begun.write(context, { isBegun: false });
+        await choose(context);
+        return undefined;
+      },
+    },
     ...(work.behindChoice ?? []),
-    ...before,
+    ...before.slice(0, -1),
+    ...before.slice(-1).map(thenBegins),
     ...(work.beforeCommand ?? []),
     {
       id: verb,
@@ -89,6 +98,17 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
 }
 
 const NOTHING: Chosen = { names: [] };
+
+/** What stands behind this step may change packages. */
+function thenBegins(step: Step): Step {
+  if (!('act' in step)) return step;
+  const act: Act['act'] = async (context) => {
+    const jump = await step.act(context);
+    if (jump === undefined) begun.write(context, { isBegun: true });
+    return jump;
+  };
+  return { ...step, act };
+}
 
 function keepStep(
   { undo, manager: { around } }: PackageTools,
@@ -132,7 +152,7 @@ function supervision({ supervise }: PackageManager['around']): Pick<CommandStep,
 
 function judgeStep(
   { manager, catalog }: PackageTools,
-  { purpose, isForeign, judge, record }: ChangeWork,
+  { purpose, isForeign, judge, record, beforeCommand }: ChangeWork,
   prepare: Act,
 ): Act {
   const { around, installed } = manager;
@@ -140,7 +160,11 @@ function judgeStep(
     id: 'judge',
     label: 'check the result',
     act: async (context) => {
-      if (await around.wasShutOut(context)) return retryFrom(prepare);
+      // What stands ahead of the command has changed packages, and looked after that itself.
+      if (beforeCommand === undefined && (await around.wasShutOut(context))) {
+        begun.write(context, { isBegun: false });
+        return retryFrom(prepare);
+      }
       const damage = await around.mend(context);
       const [after, remembered] = await Promise.all([
         installed(),

@@ -1,10 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { startLockHolder } from '../../device/lock-holder.ts';
-import { openStore } from '../packages/open-store.ts';
+import type { FeedPackage } from '../../device/feed-index.ts';
+import { startLockHolder, type LockHolder } from '../../device/lock-holder.ts';
+import { usualPackages } from '../../device/packages/usual-packages.ts';
+import { openStore, type Store } from '../packages/open-store.ts';
 
 test('what others change while a task waits for opkg is not undone with it', async () => {
   const store = await openStore();
@@ -27,4 +29,65 @@ test('what others change while a task waits for opkg is not undone with it', asy
   } finally {
     await store.close();
   }
+});
+
+describe('a task that is stopped while it waits for opkg', () => {
+  const sent = (version: string): FeedPackage => ({ name: 'sent', version, architecture: 'all' });
+  let store: Store;
+  let id: string;
+  let other: LockHolder;
+
+  /** It has fetched the lists by then, and has kept what it would replace. */
+  async function submit(operation: string): Promise<void> {
+    await rm(join(store.device.root, 'var/opkg-lists'), { recursive: true, force: true });
+    store.device.feed.misbehave('Packages.gz', 'slow');
+    id = await store.daemon.submit(operation, { package: 'sent' });
+    await expect.poll(() => store.daemon.logOf(id)).toContain('Downloading');
+    other = await startLockHolder(store.device, { isBehindOpkg: true });
+    store.device.feed.behave();
+    await expect.poll(() => store.daemon.logOf(id)).toContain(`waiting: process ${other.pid}`);
+    await expect.poll(() => readdir(kept()).catch(() => [])).toContain('before.json');
+  }
+
+  async function stop(): Promise<void> {
+    await store.daemon.post('admin/system/tasks/stop', { task_id: id });
+    await other.release();
+    expect((await store.daemon.finished(id)).state).toBe('stopped');
+  }
+
+  const kept = (): string => join(store.device.root, 'tmp/depotd/undo', id);
+  const status = (): string => join(store.device.root, 'usr/lib/opkg/status');
+
+  beforeEach(async () => {
+    store = await openStore({ packages: [sent('1.0-1')] });
+  });
+  afterEach(() => store.close());
+
+  test('does not put back what others removed', async () => {
+    await store.run('install', { package: 'sent' });
+    await store.run('install', { package: 'tiny-01' });
+    store.device.feed.publish([sent('2.0-1'), ...usualPackages(1)]);
+    await submit('upgrade');
+    const info = join(store.device.root, 'usr/lib/opkg/info');
+    for (const name of await readdir(info)) {
+      if (name.startsWith('tiny-01.')) await rm(join(info, name));
+    }
+    const text = await readFile(status(), 'utf8');
+    await writeFile(status(), text.replace(/Package: tiny-01\n[^]*?\n\n/, ''));
+
+    await stop();
+
+    expect(await store.packages()).toEqual({ sent: '1.0-1' });
+  });
+
+  test('does not remove what others installed', async () => {
+    await submit('install');
+    const theirs =
+      'Package: theirs\nVersion: 1.0-1\nStatus: install user installed\nArchitecture: all\n\n';
+    await writeFile(status(), (await readFile(status(), 'utf8')) + theirs);
+
+    await stop();
+
+    expect(await store.packages()).toEqual({ theirs: '1.0-1' });
+  });
 });
