@@ -128,12 +128,16 @@ export function makeReady(run: Run, id: string): void {
   run.ready = { id, held };
 }
 
-/** Ends the holder that waits, if it is not that of the step. */
+/**
+ * Ends the holder that waits, if it is not that of the step.
+ * @returns that of the step, unless somebody has ended it meanwhile
+ */
 export async function claimReady(run: Run, id?: string): Promise<HeldProcess | undefined> {
   const { ready } = run;
   delete run.ready;
   const held = await ready?.held.catch(() => undefined);
-  if (ready?.id === id) return held;
+  const isAlive = held && (await run.processes.isAlive(held.mark).catch(() => true));
+  if (ready?.id === id && isAlive === true) return held;
   await held?.abandon();
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -73,4 +73,18 @@ test('a step back has the command made anew', async () => {
   };
   const last = commandOf('last', () => `last-${times}`);
   expect(await run([actOf('act', goBack), last])).toEqual(['done', ['last-1']]);
+});
+
+test('a holder that somebody has ended is replaced, and the command runs', async () => {
+  const endHolder: Act['act'] = async (context) => {
+    await seeHolder(context);
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    for (const pid of pids) {
+      const variables = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+      if (variables.includes(context.job.id)) process.kill(Number(pid), 'SIGKILL');
+    }
+    await expect.poll(createProcesses().jobsUnderWay).not.toContain(context.job.id);
+    return undefined;
+  };
+  expect(await run([actOf('act', endHolder), commandOf('last')])).toEqual(['done', ['last']]);
 });
