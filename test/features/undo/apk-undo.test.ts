@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -53,6 +54,26 @@ test.each(['install', 'remove', 'upload'])(
     expect(await store.packages()).toEqual(after.packages);
   },
 );
+
+test('what the owner changes while a large package is fetched is not undone with it', async () => {
+  const text = randomBytes(540_000).toString('base64');
+  const large = one('large', '1.0-r1', { files: { '/usr/share/large': text } });
+  store.device.publishPackages([large]);
+  await store.run('update');
+  const mine = join(store.device.root, 'etc/mine');
+  await writeFile(mine, 'before\n');
+  store.device.feed.misbehave('large-1.0-r1.apk', 'slow');
+  const id = await store.daemon.submit('install', { package: 'large' });
+  await expect.poll(async () => (await store.daemon.status(id)).progress.label).toBe('fetch');
+  await expect.poll(() => store.daemon.logOf(id)).toMatch(/large/);
+  await writeFile(mine, 'after\n');
+  expect((await store.daemon.finished(id)).state).toBe('done');
+
+  expect((await store.run('undo', { task_id: id })).state).toBe('done');
+
+  expect(await readFile(mine, 'utf8')).toBe('after\n');
+  expect(await store.packages()).not.toHaveProperty('large');
+});
 
 test.each(['install', 'remove'])(
   'what came as a file is still bound to a file once its %s is undone',

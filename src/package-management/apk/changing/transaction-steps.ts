@@ -10,7 +10,7 @@ import { fetchSmall, fetchStep } from '../planning/fetch-step.ts';
 import { checkFetched, unlessFull } from '../planning/fetched-check.ts';
 import { endHolders } from './held-output.ts';
 import type { Installation } from '../installation.ts';
-import { readPlan } from '../planning/job-plan.ts';
+import { planned, readPlan } from '../planning/job-plan.ts';
 import { planChange } from '../planning/plan-change.ts';
 import { explain } from './failure.ts';
 import { createLockCheck, waitForApk, type LockCheck } from './lock.ts';
@@ -48,6 +48,17 @@ export function createTransactionSteps(
       return plan(installation, context, { change: changeIn(context), lock });
     },
   });
+  const checkStep = (changeIn: ChangeIn, { keep }: Further): Act => ({
+    id: 'check-packages',
+    label: 'check',
+    act: async (context) => {
+      await checkFetched(installation, context, changeIn(context));
+      const { changes, own } = readPlan(context);
+      // What the owner changed during a long download is not the task's.
+      const wasLong = !planned.read(context).isFetched && downloadsOf(changes, own).length > 0;
+      return wasLong ? keep?.act(context) : undefined;
+    },
+  });
   const gatherStep = (planning: Act, { keep, ...ready }: Further): Act => ({
     ...ready,
     id: 'fetch-small',
@@ -80,10 +91,7 @@ export function createTransactionSteps(
         planning,
         gatherStep(planning, further),
         fetchStep(installation),
-        {
-          ...act('check', (context) => checkFetched(installation, context, changeIn(context))),
-          id: 'check-packages',
-        },
+        checkStep(changeIn, further),
       ];
     },
     planned: (context) => plannedPackages(installation, context),
