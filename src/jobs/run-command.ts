@@ -87,6 +87,7 @@ async function startAndWait(
   context: StepContext,
 ): Promise<Exit | undefined> {
   const { job, logs, save } = run;
+  // A step ahead of it that has nothing to run leaves it waiting.
   let held = run.ready?.id === step.id ? await claimReady(run, step.id) : undefined;
   if (held === undefined) {
     const command = await step.command(context);

@@ -59,6 +59,7 @@ export function createTransactionSteps(
       return wasLong ? keep?.act(context) : undefined;
     },
   });
+  // Where something is kept it has the id and the label of that, by which older records know it.
   const gatherStep = (planning: Act, { keep, ...ready }: Further): Act => ({
     ...ready,
     id: 'fetch-small',
