@@ -1,8 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+
+import { isOnPath } from '../../packaging/debian-packages.mjs';
+import { BROWSER } from '../support/test-groups.ts';
 
 export type Send = (method: string, params?: object, sessionId?: string) => Promise<object>;
 
@@ -13,14 +16,9 @@ interface Protocol {
   complaintsOf: (sessionId: string) => readonly string[];
 }
 
-/** @returns the path of the first Chromium on PATH */
-function findChromium(): string {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const program = ['chromium', 'chromium-browser', 'google-chrome']
-    .flatMap((name) => folders.map((folder) => join(folder, name)))
-    .find(existsSync);
-  if (program !== undefined) return program;
-  throw new Error('cannot look at a page without a browser; on Debian: apt-get install chromium');
+function findBrowser(): string {
+  if (isOnPath(BROWSER)) return BROWSER;
+  throw new Error(`cannot look at a page without a browser; on Debian: apt-get install ${BROWSER}`);
 }
 
 const QUIET = [
@@ -80,7 +78,7 @@ function start(languages: string): RunningBrowser {
       '-c',
       '"$@"; rm -rf "$0"',
       profile,
-      findChromium(),
+      findBrowser(),
       ...QUIET,
       `--accept-lang=${languages}`,
       `--user-data-dir=${profile}`,
