@@ -14,7 +14,9 @@ import type { Command, RunLimits, RunResult } from './command.ts';
  */
 export interface Detached {
   pid: number;
-  /** Writes the text to the process's standard input and closes it. */
+  /** Writes the text to the process's standard input. */
+  say: (text: string) => void;
+  /** The same, and closes it. */
   finishInput: (text: string) => void;
   ended: Promise<void>;
 }
@@ -46,7 +48,12 @@ export async function startDetached(command: Command, outputDescriptor: number):
   child.unref();
   // The daemon may go before the pipe does; the process sees the end of its input either way.
   child.stdin.on('error', () => undefined);
-  return { pid: child.pid, finishInput: (text) => child.stdin.end(text), ended };
+  return {
+    pid: child.pid,
+    say: (text) => void child.stdin.write(text),
+    finishInput: (text) => child.stdin.end(text),
+    ended,
+  };
 }
 
 /** Both ends of three pipes, and what libuv and the program itself open on the way. */

@@ -1,9 +1,20 @@
-# COMMAND…: runs a command on the pseudo-terminal whose session this shell leads, in a process group
-# of its own (job control). The hang-up at this shell's end reaches this shell's group alone: what a
-# package's script left in the background lives on, as after a log-in. A command that a signal
-# ended ends its group, too, since nobody goes on with what it had under way. SIGHUP is not caught:
-# if script(1) is killed, shell and command go as they would without this shell.
+# COMMAND…: runs a command on the pseudo-terminal whose session this shell leads, once the holder's
+# input (descriptor 3) says `go`, in a process group of its own (job control). The hang-up at this
+# shell's end reaches this shell's group alone: what a package's script left in the background
+# lives on, as after a log-in. A command that a signal ended ends its group, too, since nobody goes
+# on with what it had under way. SIGHUP is not caught: if script(1) is killed, shell and command go
+# as they would without this shell.
 trap : INT TERM QUIT
+holder=$DEPOTD_HOLDER exit_file=$DEPOTD_EXIT_FILE
+unset DEPOTD_HOLDER DEPOTD_EXIT_FILE
+leave() {
+  printf '%s\n%s\n' "$1" "$holder" 1<>"$exit_file"
+}
+if ! read -r _ <&3; then
+  leave not-run
+  exit 1
+fi
+exec 3<&-
 set -m
 "$@"
 code=$?
@@ -16,4 +27,5 @@ if [ "$code" -gt 128 ] && [ "$code" -le 192 ]; then
     [ "$4" != $$ ] || [ "$3" = $$ ] || kill -HUP "-$3"
   done
 fi
+leave "$code"
 exit "$code"

@@ -48,8 +48,9 @@ export interface StartOptions {
   /** Output is appended here by the command itself: nothing passes through the daemon. */
   logFile: string;
   /**
-   * Begins, once it is there (by rename, when the command has ended), with a line that holds the
-   * exit code in decimal or `not-run`, and one that holds the holder's process id.
+   * Begins, when the command has ended, with a line that holds the exit code in decimal or
+   * `not-run`, and one that holds the holder's process id. The end of what it printed may come to
+   * the log somewhat later, until the holder has gone.
    */
   exitFile: string;
 }

@@ -20,9 +20,11 @@ import {
  *    sudden, does not reach it;
  *  - the command starts only after the daemon said go, which it says once the holder is on record;
  *    a daemon that died before closed the pipe, and the holder writes `not-run` instead;
- *  - the exit file appears whole (by rename) and its bytes are reserved before the command runs, so
- *    that a full disk loses no exit code; it names its holder, since a daemon that died before it
- *    put a holder on record leaves that one's file;
+ *  - the exit file is written at once and in place, and its bytes are reserved before the command
+ *    runs, so that a full disk loses no exit code; it names its holder, since a daemon that died
+ *    before it put a holder on record leaves that one's file;
+ *  - script(1) and the shell on its terminal are started ahead of go, and end after the code is
+ *    there: neither is waited for;
  *  - arguments reach the shell as variables, never as text.
  */
 export function createProcesses(): Processes {
@@ -63,7 +65,11 @@ async function bootId(): Promise<string> {
  *   ENOSPC) script(1) ends as if it knew no such option
  */
 async function canUseScript(environment: Record<string, string>): Promise<boolean | undefined> {
-  const probe = onTerminal({ argv: ['sh', '-c', 'exit 7'], environment, cwd: '/' });
+  const probe: Command = {
+    argv: scriptOf('exit 7'),
+    environment: withShell(environment),
+    cwd: '/',
+  };
   const { exitCode, stdout, stderr } = await run(probe, { timeoutMs: 5000, maxBytes: 4096 });
   if (exitCode === 7) return true;
   const isOther = /ENOENT|(invalid|unrecognized|unknown) option|usage:/i.test(stdout + stderr);
@@ -78,11 +84,11 @@ async function start(
   const descriptor = openSync(logFile, 'a', 0o600);
   try {
     const holder: Command = {
-      argv: ['/bin/sh', '-c', HOLDER, 'sh', exitFile, ...argv],
+      argv: ['/bin/sh', '-c', HOLDER, 'sh', isOnTerminal ? 'terminal' : '', exitFile, ...argv],
       environment: { ...environment, [JOB_VARIABLE]: jobId },
       cwd: command.cwd,
     };
-    const { pid, finishInput, ended } = await startDetached(holder, descriptor);
+    const { pid, say, finishInput, ended } = await startDetached(holder, descriptor);
     const abandon = async (): Promise<void> => {
       finishInput('');
       await ended;
@@ -93,6 +99,7 @@ async function start(
       await abandon();
       throw error;
     });
+    say('begin\n');
     return { mark, go: () => finishInput('go\n'), abandon, ended };
   } finally {
     closeSync(descriptor);
@@ -124,9 +131,17 @@ function onTerminal(command: Command): Command {
   );
   return {
     ...command,
-    argv: ['script', '-efqc', text, '/dev/null'],
-    environment: { ...command.environment, ...variables, SHELL: '/bin/sh' },
+    argv: scriptOf(text),
+    environment: withShell({ ...command.environment, ...variables }),
   };
+}
+
+function scriptOf(text: string): Command['argv'] {
+  return ['script', '-efqc', text, '/dev/null'];
+}
+
+function withShell(environment: Record<string, string>): Record<string, string> {
+  return { ...environment, SHELL: '/bin/sh' };
 }
 
 async function isAlive(mark: ProcessMark): Promise<boolean> {
@@ -191,8 +206,9 @@ function relationTo(
 function terminalOf(mark: ProcessMark, entries: readonly ProcessEntry[]): Set<number> {
   const found = new Set<number>();
   if (!mark.isOnTerminal) return found;
-  const isScript = ({ session, name }: ProcessEntry): boolean =>
-    session === mark.pid && name === 'script';
+  // As long as the holder is there it has no other child, whose name is not there at once.
+  const isScript = ({ session, parent, name }: ProcessEntry): boolean =>
+    session === mark.pid && (name === 'script' || parent === mark.pid);
   const script = entries.find(isScript);
   if (script === undefined) return found;
   for (const { pid, parent } of entries) if (parent === script.pid) found.add(pid);

@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../errors.ts';
 import { outlastShortage } from '../device/shortage.ts';
 import { KILLED, waitForExit, type Exit } from './exit-file.ts';
 import { ownLine } from './log.ts';
 import { watchPercent } from './percent.ts';
 import type { Command } from '../device/command.ts';
-import type { HeldProcess } from '../device/ports.ts';
+import type { HeldProcess, ProcessMark } from '../device/ports.ts';
 import type { CommandStep, StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run } from './run.ts';
 import { contextOf } from './step-context.ts';
@@ -95,6 +96,7 @@ async function startAndWait(
     await claimReady(run);
     held = await startHolder(run, command);
   }
+  await run.printed;
   job.runs += 1;
   job.outputFrom = (await logs.size(job.id)) ?? 0;
   job.process = held.mark;
@@ -143,6 +145,25 @@ export async function claimReady(run: Run, id?: string): Promise<HeldProcess | u
   return undefined;
 }
 
+/** What a command left running may print on, and is not waited for. */
+const LAST_OUTPUT_MS = 2000;
+const LOOK_MS = 5;
+
+/** The exit code is there somewhat before the terminal, and with it the holder, has gone. */
+async function hasGone(
+  { processes }: Run,
+  mark: ProcessMark,
+  ended: Promise<void> | undefined,
+): Promise<void> {
+  if (ended !== undefined) {
+    return Promise.race([ended, delay(LAST_OUTPUT_MS, undefined, { ref: false })]);
+  }
+  const until = performance.now() + LAST_OUTPUT_MS;
+  while (performance.now() < until && (await processes.isAlive(mark).catch(() => true))) {
+    await delay(LOOK_MS);
+  }
+}
+
 async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>): Promise<Exit> {
   const { job, processes, logs, abort } = run;
   const mark = job.process;
@@ -165,6 +186,7 @@ async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>
       isAlive: () => processes.isAlive(mark),
       ...(ended === undefined ? {} : { ended }),
     });
+    run.printed = hasGone(run, mark, ended);
     // The command may go before what it started does.
     await ending;
     return exit;

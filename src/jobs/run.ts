@@ -21,6 +21,8 @@ export interface Run extends RunnerOptions {
   diskWait: DiskWait;
   /** The holder of the command step of that id, which waits for its go. */
   ready?: { id: string; held: Promise<HeldProcess | undefined> };
+  /** Settles when the log has all that the last command printed. */
+  printed?: Promise<void>;
 }
 
 /** The repair of a job that was stopped is not stopped. */

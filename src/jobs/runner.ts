@@ -61,6 +61,7 @@ export function createRunner(options: RunnerOptions): Runner {
         checkPlan(run.plan);
         await findPosition(run);
         while (await advance(run));
+        await run.printed;
         return endingOf(job.verdict);
       } catch (error) {
         options.log.error({ task: job.id, reason: reasonOf(error) }, 'job broke off');
@@ -227,6 +228,7 @@ async function runAct(run: Run, step: Act, context: StepContext): Promise<Jump |
 async function fail(run: Run, error: unknown): Promise<void> {
   const { job, logs } = run;
   const facts = failureFacts(error);
+  await run.printed;
   await logs.append(job.id, ownLine(facts.error)).catch(() => undefined);
   if (job.phase === 'repair') {
     addToError(job, facts.error);

@@ -1,22 +1,29 @@
 import { sentence } from './explanation.ts';
-import type { Job } from './job.ts';
 import type { Step, StepContext } from './plan.ts';
-import { ownLine, type TaskLogs } from './log.ts';
+import { ownLine } from './log.ts';
+import type { Run } from './run.ts';
 
 /** What of a job's run its steps may see and do. */
 export function contextOf(
-  { job, logs, abort }: { job: Job; logs: TaskLogs; abort: AbortController },
+  run: Pick<Run, 'job' | 'logs' | 'abort' | 'printed'>,
   step: Step,
 ): StepContext {
+  const { job, logs, abort } = run;
   return {
     job,
     memory: structuredClone(job.memory),
     signal:
       job.phase === 'steps' && step.isLate !== true ? abort.signal : new AbortController().signal,
-    note: (line) => logs.append(job.id, ownLine(line)),
-    printed: async (bytes) =>
-      textOf(await logs.read(job.id, job.outputFrom ?? 0, bytes)).replace(/\uFFFD$/, ''),
+    note: async (line) => {
+      await run.printed;
+      await logs.append(job.id, ownLine(line));
+    },
+    printed: async (bytes) => {
+      await run.printed;
+      return textOf(await logs.read(job.id, job.outputFrom ?? 0, bytes)).replace(/\uFFFD$/, '');
+    },
     lastPrinted: async (bytes) => {
+      await run.printed;
       const from = job.outputFrom ?? 0;
       const size = (await logs.size(job.id)) ?? from;
       const start = Math.max(from, size - bytes);

@@ -22,7 +22,7 @@ export interface Run extends HeldProcess {
   job: { jobId: string; mark: HeldProcess['mark'] };
   exitFile: string;
   output: () => Promise<string>;
-  /** The first line of the exit file, once the command has ended. */
+  /** The first line of the exit file, once the command and what holds it have ended. */
   exited: () => Promise<string>;
 }
 
@@ -70,7 +70,11 @@ export function prepareRuns(place: Place): Runs {
       ...files,
       job: { jobId, mark: held.mark },
       output: async () => (await readFile(files.logFile, 'utf8')).replaceAll('\r\n', '\n'),
-      exited: () => firstLineOf(files.exitFile),
+      exited: async () => {
+        const line = await firstLineOf(files.exitFile);
+        await held.ended;
+        return line;
+      },
     };
   };
   return {

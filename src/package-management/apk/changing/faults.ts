@@ -10,15 +10,21 @@ import type { PlannedChange } from '../planning/simulation.ts';
 interface Outcome {
   before: PackageDatabase | undefined;
   after: PackageDatabase;
-  output: string;
+  output: Output;
 }
+
+/** Asked for where something is wrong alone: the end of it comes later than the exit code. */
+type Output = () => Promise<string>;
 
 /**
  * What apk said of a package that did not come, or is marked broken; undefined if all is well. A
  * removal never leaves one: apk removes the package whatever its scripts say.
  */
-export function faultIn(changes: readonly PlannedChange[], outcome: Outcome): Failure | undefined {
-  return absentIn(changes, outcome) ?? brokenIn(changes, outcome);
+export async function faultIn(
+  changes: readonly PlannedChange[],
+  outcome: Outcome,
+): Promise<Failure | undefined> {
+  return (await absentIn(changes, outcome)) ?? brokenIn(changes, outcome);
 }
 
 /**
@@ -27,7 +33,7 @@ export function faultIn(changes: readonly PlannedChange[], outcome: Outcome): Fa
  */
 export async function missingIn(
   changes: readonly PlannedChange[],
-  { root, locations, output }: { root: string; locations: Locations; output: string },
+  { root, locations, output }: { root: string; locations: Locations; output: Output },
 ): Promise<Failure | undefined> {
   const came = new Set(changes.flatMap(({ name, to }) => (to === undefined ? [] : [name])));
   const files: { path: string; name: string }[] = [];
@@ -40,26 +46,26 @@ export async function missingIn(
   for (const { path, name } of files) {
     if (await hasEntry(join(root, path))) continue;
     const reason = `${name} is on record, and /${path} of it is not there`;
-    const said = explain({ output, names: [name] });
+    const said = explain({ output: await output(), names: [name] });
     return said?.package === name ? said : { code: 'damaged_package', package: name, reason };
   }
   return undefined;
 }
 
 /** apk goes on without a package that fails, and installs what depends on it. */
-function absentIn(
+async function absentIn(
   changes: readonly PlannedChange[],
   { after, output }: Outcome,
-): Failure | undefined {
+): Promise<Failure | undefined> {
   const absent = changes.filter(({ name, to }) => to !== undefined && !after.has(name));
   const names = absent.map(({ name }) => name);
-  return names.length === 0 ? undefined : explain({ output, names });
+  return names.length === 0 ? undefined : explain({ output: await output(), names });
 }
 
-function brokenIn(
+async function brokenIn(
   changes: readonly PlannedChange[],
   { before, after, output }: Outcome,
-): Failure | undefined {
+): Promise<Failure | undefined> {
   const broken = changes.find(
     ({ name, to }) =>
       after.get(name)?.state === 'unpacked' &&
@@ -68,7 +74,7 @@ function brokenIn(
   );
   if (broken === undefined) return undefined;
   const { name } = broken;
-  const said = explain({ output, names: [name] });
+  const said = explain({ output: await output(), names: [name] });
   return said?.package === name
     ? said
     : { code: 'unknown', package: name, reason: `${name} is not fully installed` };

@@ -205,10 +205,10 @@ async function mend(
     await restoreWorld(installation, context);
     return undefined;
   }
-  const [left, before, output, { faultIn, missingIn }, , unwritten] = await Promise.all([
+  const output = (): Promise<string> => context.lastPrinted(EXPLAINED_BYTES);
+  const [left, before, { faultIn, missingIn }, , unwritten] = await Promise.all([
     leftoversOf(installation, context),
     installation.copy.database(),
-    context.lastPrinted(EXPLAINED_BYTES),
     import('./faults.ts'),
     dropUnmet(installation, context),
     // Whatever is kept of the outcome from here on must not outlive it.
@@ -216,7 +216,7 @@ async function mend(
   ]);
   if (left !== undefined) {
     const said = explain({
-      output,
+      output: await output(),
       names: readPlan(context).changes.map(({ name }) => name),
     });
     return said === undefined || said.code === 'unknown' ? CUT_OFF : said;
@@ -224,7 +224,7 @@ async function mend(
   if (unwritten !== undefined) return { code: 'unknown', reason: unwritten };
   const { changes } = readPlan(context);
   const after = await installation.reader.read();
-  const fault = faultIn(changes, { before, after, output });
+  const fault = await faultIn(changes, { before, after, output });
   if (fault !== undefined || (context.job.lastExitCode ?? 0) === 0) return fault;
   return missingIn(changes, { ...installation, output });
 }
