@@ -1,10 +1,12 @@
 // `npm run build`: bundled programs, which run with no node_modules beside them.
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
+import { modulesWhenUsed, SHORTENED } from './modules-when-used.mjs';
 import { allTexts, pageFiles } from './page-files.mjs';
+import { createTextsBehind } from './texts-behind.mjs';
 import { bundledFolders, licencesOf, packagesOf } from './third-party.mjs';
 
 const root = new URL('..', import.meta.url);
@@ -46,11 +48,12 @@ const DEFERRED = {
   'systeminformation/lib/filesystem.js': ['blockDevices'],
 };
 
-const deferredPackages = {
+/** @param keep what stands for a packed text */
+const deferredPackages = (keep) => ({
   name: 'deferred-packages',
   setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === 'dynamic-import' && Object.hasOwn(DEFERRED, path)
+    onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) =>
+      (kind === 'dynamic-import' || /\/src\//.test(importer)) && Object.hasOwn(DEFERRED, path)
         ? { path, namespace: 'deferred' }
         : undefined,
     );
@@ -63,21 +66,24 @@ const deferredPackages = {
         write: false,
       });
       return {
-        contents: compileLater(path, outputFiles[0].text),
+        contents: compileLater(path, keep(packed(outputFiles[0].text))),
         resolveDir: options.absWorkingDir,
       };
     });
   },
-};
+});
 
-function compileLater(name, text) {
+/** It is a third of the size on the flash, and unpacked once. */
+function packed(text) {
+  return gzipSync(text, { level: 9 }).toString('base64');
+}
+
+function compileLater(name, packed) {
   const exported = DEFERRED[name].map((name) =>
     name === 'default'
       ? 'export default module.exports.default;'
       : `export const ${name} = module.exports.${name};`,
   );
-  // Packed: it is a third of the size on the flash, and unpacked once.
-  const packed = gzipSync(text, { level: 9 }).toString('base64');
   return `import { compileFunction } from 'node:vm';
 import { gunzipSync } from 'node:zlib';
 const module = { exports: {} };
@@ -87,10 +93,11 @@ ${exported.join('\n')}`;
 }
 
 /**
- * What packages ask for and the daemon never uses: HTTP/2, worker threads, and what writes from
- * one. Node would load some 40 modules of its own for them, at each start.
+ * What packages ask for and the daemon never uses: HTTP/2, worker threads, what writes from one,
+ * and all but one line of assert. Node would load some 45 modules of its own for them, at each start.
  */
 const UNUSED = {
+  assert: 'module.exports = (holds, message) => { if (!holds) throw new Error(message); };',
   'node:http2': 'export class Http2ServerRequest {} export const constants = {};',
   'thread-stream': 'export default class {}',
   worker_threads: 'export const isMainThread = true;',
@@ -105,14 +112,9 @@ const unusedModules = {
   },
 };
 
-/** What a module has itself, esbuild copies name by name for each file that imports it. */
-function inherited(members) {
-  return `module.exports = Object.create({ ${members} })`;
-}
-
 /**
  * Modules of Node that a start does not need, and what depends on them: Node loads one when
- * something of it is first taken.
+ * something of it is first taken. What an object has itself, esbuild would copy, and thereby take.
  */
 const LOADED_LATER = ['crypto', 'v8'];
 
@@ -124,10 +126,8 @@ const laterModules = {
       namespace === 'later' ? { path, external: true } : { path, namespace: 'later' },
     );
     onLoad({ filter: /.*/, namespace: 'later' }, ({ path }) => {
-      const names = Object.keys(process.getBuiltinModule(path));
-      const from = `require(${JSON.stringify(path)})`;
-      const getters = names.map((name) => `get ${name}() { return ${from}.${name} }`);
-      return { contents: inherited(getters.join(', ')) };
+      const get = `(_, name) => require(${JSON.stringify(path)})[name]`;
+      return { contents: `module.exports = Object.create(new Proxy({}, { get: ${get} }))` };
     });
   },
 };
@@ -143,7 +143,7 @@ const quickPaths = {
         : { path: 'path', namespace: 'quick' },
     );
     onLoad({ filter: /.*/, namespace: 'quick' }, () => ({
-      contents: inherited(`...require('node:path'), join: require('${QUICK_JOIN}').quickJoin`),
+      contents: `module.exports = { ...require('node:path'), join: require('whole:${QUICK_JOIN}').quickJoin }`,
       resolveDir: options.absWorkingDir,
     }));
   },
@@ -159,40 +159,53 @@ const options = {
   logLevel: 'warning',
 };
 
-await build({
+const behind = createTextsBehind();
+const { outputFiles } = await build({
   ...options,
   entryPoints: ['src/main.ts'],
   outfile: 'dist/depotd.cjs',
+  write: false,
   format: 'cjs',
+  mangleProps: SHORTENED,
   supported: { 'dynamic-import': false },
   loader: { '.svg': 'text' },
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
   plugins: [
-    allTexts(['name', 'page', 'steps', 'remedies', 'sentences']),
-    pageFiles(build),
+    allTexts(['name', 'page', 'steps', 'remedies', 'sentences'], behind.keep),
+    pageFiles(build, behind.keep),
     programTexts,
-    deferredPackages,
+    modulesWhenUsed,
+    deferredPackages(behind.keep),
     unusedModules,
     laterModules,
     quickPaths,
   ],
   // As a function, for who compiles it.
-  banner: { js: '(function (exports, require) { const module = { exports };' },
+  banner: { js: '(function (exports, require, textAt) { const module = { exports };' },
   footer: { js: 'exports.main = module.exports.main; })' },
 });
 
-const BUNDLE_HASH = JSON.stringify(hashOf('dist/depotd.cjs'));
+const { text, texts } = behind.layBehind(outputFiles[0].text);
+assertNarrow('dist/depotd.cjs', text);
+const daemon = Buffer.concat([Buffer.from(text), texts]);
+mkdirSync(new URL('dist', root), { recursive: true });
+writeFileSync(new URL('dist/depotd.cjs', root), daemon);
+
+const ofDaemon = {
+  BUNDLE_HASH: JSON.stringify(createHash('sha256').update(daemon).digest('hex').slice(0, 16)),
+  CODE_BYTES: String(text.length),
+};
 const starter = {
   ...options,
   entryPoints: ['src/start.ts'],
   banner: { js: '#!/usr/bin/env node' },
 };
-await build({ ...starter, outfile: 'dist/depotd.mjs', format: 'esm', define: { BUNDLE_HASH } });
+await build({ ...starter, outfile: 'dist/depotd.mjs', format: 'esm', define: ofDaemon });
 await build({
   ...starter,
   outfile: 'dist/start.cjs',
   format: 'cjs',
-  define: { BUNDLE_HASH, 'import.meta.dirname': '__dirname' },
+  define: { ...ofDaemon, 'import.meta.dirname': '__dirname' },
 });
 
 await build({
@@ -205,12 +218,12 @@ await build({
   plugins: [
     allTexts(['sentences', 'remedies', 'command', 'words']),
     programTexts,
-    deferredPackages,
+    deferredPackages((packed) => packed),
   ],
   banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
 });
 
-for (const file of ['dist/depotd.cjs', 'dist/depotctl.mjs']) assertNarrow(file);
+assertNarrow('dist/depotctl.mjs', readFileSync(new URL('dist/depotctl.mjs', root), 'utf8'));
 
 const bundled = bundledFolders(metafiles);
 const lock = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8'));
@@ -223,20 +236,12 @@ writeFileSync(
   `${JSON.stringify(packagesOf(fileURLToPath(root), bundled, lock), null, 2)}\n`,
 );
 
-function hashOf(file) {
-  return createHash('sha256')
-    .update(readFileSync(new URL(file, root)))
-    .digest('hex')
-    .slice(0, 16);
-}
-
 /**
  * V8 keeps a source whose characters are all ASCII with one byte each, and any other with two:
  * a single Chinese character in a regular expression, which esbuild leaves as it is, would cost the
  * daemon a megabyte at rest.
  */
-function assertNarrow(file) {
-  const text = readFileSync(new URL(file, root), 'utf8');
+function assertNarrow(file, text) {
   const at = text.search(/[^\x00-\x7f]/);
   if (at < 0) return;
   const around = text.slice(Math.max(0, at - 40), at + 20);

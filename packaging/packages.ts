@@ -284,7 +284,7 @@ function relayModules(): PackageFiles {
 function bundles(): PackageFiles {
   return {
     '/usr/lib/depotd/depotctl.mjs': read('dist/depotctl.mjs'),
-    '/usr/lib/depotd/depotd.cjs': read('dist/depotd.cjs'),
+    '/usr/lib/depotd/depotd.cjs': { content: readFileSync(`${REPOSITORY}dist/depotd.cjs`) },
     '/usr/lib/depotd/depotd.mjs': read('dist/depotd.mjs'),
     '/usr/lib/depotd/start.cjs': read('dist/start.cjs'),
   };

@@ -49,15 +49,16 @@ export const ALL_TEXTS = /\/all\.texts$/;
 
 /**
  * @param sections what of a file is needed; default: all of it
+ * @param keep what stands for a packed text
  * @returns by the code of a language: its name, the tags that name it, and its file, packed
  */
-export function packTexts(folder, sections) {
+export function packTexts(folder, sections, keep = asIs) {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   const entries = files.sort().map((file) => {
     const texts = JSON.parse(readFileSync(join(folder, file), 'utf8'));
     const names = sections ?? Object.keys(texts);
     const needed = Object.fromEntries(names.map((name) => [name, texts[name]]));
-    const packed = gzipSync(JSON.stringify(needed), { level: 9 }).toString('base64');
+    const packed = keep(gzipSync(JSON.stringify(needed), { level: 9 }).toString('base64'));
     return [basename(file, '.json'), { name: texts.name, tags: texts.tags, packed }];
   });
   return JSON.stringify(Object.fromEntries(entries));
@@ -67,7 +68,7 @@ export function packTexts(folder, sections) {
  * A plugin of esbuild.
  * @param sections as packTexts has them
  */
-export function allTexts(sections) {
+export function allTexts(sections, keep = asIs) {
   return {
     name: 'all-texts',
     setup: ({ onResolve, onLoad }) => {
@@ -76,7 +77,7 @@ export function allTexts(sections) {
         namespace: 'texts',
       }));
       onLoad({ filter: /.*/, namespace: 'texts' }, ({ path }) => ({
-        contents: packTexts(dirname(path), sections),
+        contents: packTexts(dirname(path), sections, keep),
         loader: 'json',
       }));
     },
@@ -84,14 +85,18 @@ export function allTexts(sections) {
 }
 
 /** A plugin of esbuild. */
-export function pageFiles(build) {
+export function pageFiles(build, keep = asIs) {
   return {
     name: 'page-files',
     setup: ({ onLoad }) => {
       onLoad({ filter: PAGE_FILE }, async ({ path }) => ({
-        contents: await packPageFile(path, build),
+        contents: keep(await packPageFile(path, build)),
         loader: 'text',
       }));
     },
   };
+}
+
+function asIs(packed) {
+  return packed;
 }

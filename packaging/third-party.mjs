@@ -33,7 +33,8 @@ export function bundledFolders(metafiles) {
 }
 
 /** Sources, and what the build makes up: `<stdin>`, or a name in a namespace of esbuild. */
-const OWN = /^(?:src\/|<stdin>$|deferred:|unused:|later:|quick:|texts:)/;
+const OWN =
+  /^(?:src\/|<stdin>$|deferred:|unused:|later:|quick:|texts:|when-used:|whole:|used-names:)/;
 
 function folderOf(path) {
   const folder = FOLDER.exec(path)?.[1];

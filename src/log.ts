@@ -39,6 +39,6 @@ const REDACTED = { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor
 
 /** A descriptor that is written to before the call returns, so that no crash loses a line. */
 export function openOutput(descriptor: number): { write: (line: string) => void } {
-  const output = destination({ fd: descriptor, sync: true });
+  const output = destination({ dest: descriptor, sync: true });
   return { write: (line) => void output.write(line) };
 }

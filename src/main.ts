@@ -5,6 +5,7 @@ import { DEFAULT_CONFIG_FILE, type ConfigSource } from './config/settings.ts';
 import { startDaemon, type Daemon } from './daemon.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { SECTIONS } from './features.ts';
+import { deferPerformance } from './runtime/light-clock.ts';
 import { deferFetchClasses } from './runtime/light-fetch.ts';
 import { releaseMemory } from './runtime/memory.ts';
 
@@ -27,6 +28,7 @@ export type Main = typeof main;
  */
 export async function main(keepCode: () => void): Promise<void> {
   deferFetchClasses();
+  deferPerformance();
   const source = readCommandLine();
   try {
     const starting = startDaemon(source);

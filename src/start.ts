@@ -3,6 +3,8 @@ import { createCodeCache } from './runtime/code-cache.ts';
 
 /** Of `depotd.cjs`, by the build. */
 declare const BUNDLE_HASH: string;
+/** How much of it is code; packed texts are behind. */
+declare const CODE_BYTES: number;
 
 /**
  * What is started: it compiles the daemon, `depotd.cjs` beside it, with the code that V8 kept of an
@@ -14,7 +16,7 @@ declare const BUNDLE_HASH: string;
  * and thereby loads what only some of them need.
  */
 const { Script } = process.getBuiltinModule('node:vm');
-const { readFileSync } = process.getBuiltinModule('node:fs');
+const { openSync, readSync } = process.getBuiltinModule('node:fs');
 
 // V8 takes no kept code, Node's own included, while any flag differs from what it was made with.
 // The heap has its bound by now, and keeps it.
@@ -24,7 +26,14 @@ if (process.execArgv.some((flag) => flag.startsWith('--max-old-space-size'))) {
 
 const file = `${import.meta.dirname}/depotd.cjs`;
 const cache = createCodeCache(file, BUNDLE_HASH);
-const script = new Script(readFileSync(file, 'latin1'), {
+// It stays open: the texts of a running daemon are in it after an upgrade has put another there.
+const descriptor = openSync(file, 'r');
+const read = (position: number, length: number): Buffer => {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  readSync(descriptor, bytes, 0, length, position);
+  return bytes;
+};
+const script = new Script(read(0, CODE_BYTES).toString('latin1'), {
   filename: file,
   cachedData: cache.read(),
 });
@@ -32,8 +41,19 @@ const exported: { main?: Main } = {};
 const run = script.runInThisContext() as (
   exported: object,
   require: (name: string) => unknown,
+  textAt: (position: number, length: number) => string,
 ) => void;
-run(exported, (name) => process.getBuiltinModule(name));
+const builtins = new Map<string, unknown>();
+run(
+  exported,
+  (name) => {
+    // Asked for at each use: to ask Node is to have it look through all that the module exports.
+    const known = builtins.get(name) ?? process.getBuiltinModule(name);
+    builtins.set(name, known);
+    return known;
+  },
+  (position, length) => read(CODE_BYTES + position, length).toString('base64'),
+);
 void exported.main?.(() => {
   if (script.cachedDataRejected !== false) cache.write(script.createCachedData());
 });

@@ -1,7 +1,18 @@
-import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
@@ -65,6 +76,19 @@ test('where others can write, no code is kept, and none is believed', async () =
   const daemon = await startDaemon(device, { program });
   await vi.waitUntil(async () => (await stat(cache)).ino !== doubtful.ino, WAITING);
   await daemon.close();
+});
+
+test('a daemon whose program an upgrade replaces goes on to read the texts of its own', async () => {
+  const daemon = await startDaemon(device, { program });
+  onTestFinished(() => daemon.close());
+  await writeFile(join(folder, 'new'), randomBytes(1_500_000));
+  await rename(join(folder, 'new'), join(folder, 'depotd.cjs'));
+
+  const texts = (await (await daemon.get('texts?lang=zh-CN')).json()) as object;
+  const page = await fetch(`${daemon.url}${daemon.base}/`);
+
+  expect(Object.keys(texts)).toContain('page');
+  expect(await page.text()).toMatch(/^<!doctype html>/i);
 });
 
 const WAITING = { timeout: 10_000 };

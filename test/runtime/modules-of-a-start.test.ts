@@ -1,0 +1,34 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startDaemon } from '../device/daemon.ts';
+import { createDevice } from '../device/device.ts';
+
+test('a start loads no module of Node that is for later, and its clock runs', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-modules-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [preload, list] = [join(folder, 'preload.cjs'), join(folder, 'list.json')];
+  await writeFile(
+    preload,
+    `process.on('SIGUSR2', () => require('node:fs').writeFileSync(${JSON.stringify(list)},` +
+      ` JSON.stringify([process.moduleLoadList, performance.now()])))`,
+  );
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  const daemon = await startDaemon(device, { env: { NODE_OPTIONS: `--require=${preload}` } });
+  onTestFinished(() => daemon.close());
+
+  process.kill(daemon.pid, 'SIGUSR2');
+  const read = async (): Promise<unknown> => JSON.parse(await readFile(list, 'utf8'));
+  const [loaded, now] = (await vi.waitUntil(() => read().catch(() => undefined))) as [
+    string[],
+    number,
+  ];
+
+  expect(loaded).toContain('NativeModule http');
+  const later = ['assert', 'crypto', 'http2', 'https', 'perf_hooks', 'v8', 'worker_threads'];
+  expect(later.filter((name) => loaded.includes(`NativeModule ${name}`))).toEqual([]);
+  expect(now).toBeGreaterThan(0);
+  expect(now).toBeLessThan(60_000);
+});
