@@ -13,7 +13,11 @@ import { CONTRACTS, groupsLeftOut, TEST_GROUPS } from './test/support/test-group
 import { LongestFirst } from './test/support/longest-first.ts';
 import { testProjects, type TestProject } from './test/support/test-projects.ts';
 
-const CHECKED = { setupFiles: ['test/support/check-answers.ts'] };
+/** Daemons share processes: to start one takes ten times as long as all else of a short test. */
+const CHECKED = {
+  setupFiles: ['test/support/check-answers.ts'],
+  env: { DEPOTD_TEST_HOSTS: 'yes' },
+};
 
 /** What the build turns into texts is text here, too. */
 const textFiles = {

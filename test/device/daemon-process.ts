@@ -2,6 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
+import {
+  canBeHosted,
+  startHosted,
+  stopHosted,
+  type DaemonProcess,
+  type Host,
+} from './daemon-hosts.ts';
 import type { Device } from './device.ts';
 
 /** What the daemon needs of a device: its root, and an environment in which its programs are found. */
@@ -34,6 +41,8 @@ export interface LaunchedDaemon {
    * killed.
    */
   readonly kill: (signal: EndingSignal) => Promise<Ended>;
+  /** Stops the daemon; whether its process ends with it is not said. */
+  readonly stop: () => Promise<void>;
 }
 
 /** The file that `npm run build` makes. */
@@ -58,21 +67,52 @@ export async function launchDaemon(
     'main.owner_socket=',
     ...set,
   ].flatMap((setting) => ['--set', setting]);
-  const words = [...nodeFlags, program, '--config', config, ...settings];
-  const child = spawn(process.execPath, words, {
-    env: { ...device.env, ...env },
-    stdio: ['ignore', 'inherit', 'pipe'],
-  });
-  endWithThisProcess(child);
+  const words = ['--config', config, ...settings];
+  const host = startHost(device, options, words);
+  const started = host ?? startAlone([...nodeFlags, program, ...words], { ...device.env, ...env });
+  const { child } = started;
+  if (!running.has(child)) endWithThisProcess(child);
   const ended = new Promise<Ended>((resolve) =>
-    child.on('exit', (code, signal) => resolve({ code, signal })),
+    child.once('exit', (code, signal) => resolve({ code, signal })),
   );
-  const port = await waitForPort(child, log);
+  const { port, close } = await waitForPort(started, log);
+  let stopping: Promise<unknown> | undefined;
+  const kill: LaunchedDaemon['kill'] = async (signal) => {
+    if (stopping === undefined) return endProcess(child, ended, signal);
+    // Its process may run another by now.
+    await stopping;
+    return { code: 0, signal: null };
+  };
+  const stop = async (): Promise<void> => {
+    await (host === undefined
+      ? endProcess(child, ended, 'SIGTERM')
+      : within(child, stopHosted(host)));
+    close();
+  };
   return {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
-    kill: (signal) => endProcess(child, ended, signal),
+    kill,
+    stop: async () => {
+      await (stopping ??= stop());
+    },
   };
+}
+
+/** Unless it is to have a process of its own. */
+function startHost(
+  device: DaemonDevice,
+  { env, nodeFlags = [], program }: DaemonOptions,
+  words: readonly string[],
+): Host | undefined {
+  const all = { ...device.env, ...env };
+  if (program !== undefined || nodeFlags.length > 0 || !canBeHosted(all)) return undefined;
+  return startHosted(DAEMON_PROGRAM, words, all);
+}
+
+function startAlone(words: readonly string[], env: NodeJS.ProcessEnv): DaemonProcess {
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'inherit', 'pipe'] });
+  return { child, lines: createInterface({ input: child.stderr }) };
 }
 
 const running = new Set<ChildProcess>();
@@ -98,20 +138,25 @@ function endRunning(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-function waitForPort(child: ChildProcess, log: string[]): Promise<number> {
+interface Listening {
+  port: number;
+  /** Ends the log. */
+  close: () => void;
+}
+
+function waitForPort({ child, lines }: DaemonProcess, log: string[]): Promise<Listening> {
   return new Promise((resolve, reject) => {
-    if (child.stderr === null) throw new Error('cannot read what the daemon logs');
     const first = log.length;
-    const lines = createInterface({ input: child.stderr });
-    lines.on('line', (line) => {
+    const read = (line: string): void => {
       log.push(line);
       const port = portIn(line);
-      if (port !== undefined) resolve(port);
-    });
-    lines.on('close', () =>
+      if (port !== undefined) resolve({ port, close: () => lines.off('line', read) });
+    };
+    lines.on('line', read);
+    lines.once('close', () =>
       reject(new Error(`cannot start the daemon: ${log.slice(first).join('\n')}`)),
     );
-    child.on('error', reject);
+    child.once('error', reject);
   });
 }
 
@@ -128,8 +173,12 @@ async function endProcess(
 ): Promise<Ended> {
   if (child.exitCode !== null || child.signalCode !== null) return ended;
   child.kill(signal);
+  return within(child, ended);
+}
+
+async function within<Result>(child: ChildProcess, ending: Promise<Result>): Promise<Result> {
   const timer = setTimeout(() => child.kill('SIGKILL'), END_LIMIT_MS);
-  const result = await ended;
+  const result = await ending;
   clearTimeout(timer);
   return result;
 }

@@ -78,9 +78,6 @@ export async function startDaemon(
     hasEnded: (taskId) =>
       log.some((line) => line.includes(taskId) && line.includes('"event":"job ended"')),
   });
-  const end = async (): Promise<void> => {
-    await daemon.kill('SIGTERM');
-  };
   return {
     ...client,
     get url() {
@@ -94,10 +91,10 @@ export async function startDaemon(
     logged: (event) => waitForEvent(log, event),
     kill: (signal) => daemon.kill(signal),
     restart: async () => {
-      await end();
+      await daemon.stop();
       daemon = await launchDaemon(device, options, log);
     },
-    close: end,
+    close: () => daemon.stop(),
   };
 }
 

@@ -1,0 +1,159 @@
+// `node daemon-host.mjs START`: runs one daemon after the other, each as START does it. What V8 has
+// compiled and Node has loaded stays, nothing else: each has its modules, its settings and its
+// environment for itself. To start a process for each takes ten times the processor.
+import processes from 'node:child_process';
+import diagnostics from 'node:diagnostics_channel';
+import fs from 'node:fs';
+import files from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
+import vm from 'node:vm';
+
+const [, , START] = process.argv;
+/** What is still open when a daemon has stopped is closed soon, or the process ends. */
+const CLOSE_LIMIT_MS = 100;
+const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'exit'];
+/** Light stand-ins take the place of these (src/runtime/light-fetch.ts). */
+const CLASSES = ['Headers', 'Request', 'Response', 'CloseEvent', 'ErrorEvent'];
+
+/** What a daemon leaves to the end of its process. */
+const timers = new Set();
+const subscriptions = [];
+const handles = new Set();
+const watchers = new Set();
+const children = new Set();
+
+for (const name of ['setTimeout', 'setInterval']) {
+  const set = globalThis[name];
+  globalThis[name] = Object.assign((...args) => noted(timers, set(...args)), set);
+}
+
+function noted(all, one) {
+  all.add(one);
+  one.once?.('close', () => all.delete(one));
+  return one;
+}
+
+const NODE_MODULES = {
+  child_process: {
+    ...processes,
+    spawn: (...args) => noted(children, processes.spawn(...args)),
+  },
+  diagnostics_channel: {
+    ...diagnostics,
+    subscribe: (name, listener) => {
+      subscriptions.push([name, listener]);
+      diagnostics.subscribe(name, listener);
+    },
+  },
+  fs: { ...fs, watch: (...args) => noted(watchers, fs.watch(...args)) },
+  'fs/promises': {
+    ...files,
+    open: async (...args) => noted(handles, await files.open(...args)),
+  },
+};
+
+let run;
+let atFirst;
+const { runInThisContext } = vm.Script.prototype;
+vm.Script.prototype.runInThisContext = function (...args) {
+  run = runInThisContext.apply(this, args);
+  return (exported, load) => runWith(exported, load);
+};
+
+function runWith(exported, load) {
+  run(exported, (name) => NODE_MODULES[name.replace('node:', '')] ?? load(name));
+}
+
+function start({ args, env }) {
+  process.argv = [process.execPath, START, ...args];
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
+  if (run === undefined) {
+    atFirst = open();
+    createRequire(import.meta.url)(START);
+    return;
+  }
+  const exported = {};
+  runWith(exported, (name) => process.getBuiltinModule(name));
+  void exported.main(() => undefined);
+}
+
+const { exit } = process;
+const listeners = EVENTS.map((event) => [event, process.listeners(event)]);
+const classes = CLASSES.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]);
+
+function stop() {
+  process.exit = (code) => {
+    process.exit = exit;
+    if (code !== 0) exit(code);
+    void clean();
+  };
+  process.emit('SIGTERM', 'SIGTERM');
+}
+
+async function clean() {
+  // A job that goes on would tell the daemon of its end.
+  if (children.size > 0) exit(0);
+  for (const timer of timers) clearTimeout(timer);
+  timers.clear();
+  for (const watcher of watchers) watcher.close();
+  for (const [name, listener] of subscriptions.splice(0)) diagnostics.unsubscribe(name, listener);
+  for (const [event, own] of listeners) {
+    process.removeAllListeners(event);
+    for (const listener of own) process.on(event, listener);
+  }
+  await closeFiles();
+  for (const [name, descriptor] of classes) {
+    delete globalThis[name];
+    if (descriptor !== undefined) Object.defineProperty(globalThis, name, descriptor);
+  }
+  const since = performance.now();
+  while (!isClean()) {
+    if (performance.now() - since > CLOSE_LIMIT_MS) exit(0);
+    await delay(2, undefined, { ref: false });
+  }
+  process.stderr.write('{"event":"process free"}\n');
+}
+
+async function closeFiles() {
+  await Promise.all([...handles].map((handle) => handle.close().catch(() => undefined)));
+  for (const [fd, path] of openFiles()) {
+    // Who holds the lock on a state folder has ended, to the next daemon there.
+    if (path.endsWith('/daemon.lock')) fs.rmSync(path.replace(/lock$/, 'json'), { force: true });
+    fs.closeSync(fd);
+  }
+}
+
+function isClean() {
+  return open().join() === atFirst.join();
+}
+
+function open() {
+  // They are open from their first use on.
+  void [process.stdout, process.stderr];
+  return process
+    .getActiveResourcesInfo()
+    .filter((name) => name !== 'CloseReq')
+    .sort();
+}
+
+/** Descriptors of files, with their paths. */
+function openFiles() {
+  return fs
+    .readdirSync('/proc/self/fd')
+    .map((fd) => [Number(fd), pathOf(fd)])
+    .filter(([fd, path]) => fd > 2 && /^\/(?!dev\/)/.test(path));
+}
+
+function pathOf(fd) {
+  try {
+    return fs.readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    // The one by which they were listed.
+    return '';
+  }
+}
+
+process.on('message', (message) => (message === 'stop' ? stop() : start(message)));
+process.on('disconnect', () => exit(0));

@@ -1,0 +1,106 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+
+const HOST = join(import.meta.dirname, 'daemon-host.mjs');
+/** Each leaves some memory. */
+const MOST_DAEMONS = 60;
+const MOST_IDLE = 3;
+/** What acts on Node itself when it starts. */
+const OF_A_PROCESS = /^(?:NODE_|LD_|UV_|MALLOC|GLIBC|TZ$)/;
+
+/** A process of a daemon, and what it logs. */
+export interface DaemonProcess {
+  readonly child: ChildProcess;
+  readonly lines: Interface;
+}
+
+/** A process that runs one daemon after the other. */
+export interface Host extends DaemonProcess {
+  daemons: number;
+}
+
+/** Of this process, whatever modules it loads anew for the next file of tests. */
+const SHARED = Symbol.for('daemon hosts');
+const shared = globalThis as unknown as { [SHARED]: Host[] | undefined };
+const idle = (shared[SHARED] ??= []);
+
+/** Whether tests share processes (vitest.config.ts), and a daemon with that environment can. */
+export function canBeHosted(env: NodeJS.ProcessEnv): boolean {
+  return (
+    process.env['DEPOTD_TEST_HOSTS'] === 'yes' &&
+    Object.keys({ ...process.env, ...env })
+      .filter((name) => OF_A_PROCESS.test(name))
+      .every((name) => env[name] === process.env[name])
+  );
+}
+
+/** Starts the daemon in a process that has run others, if one is free. */
+export function startHosted(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Host {
+  const host = takeIdle() ?? openHost(program);
+  host.daemons += 1;
+  host.child.send({ args, env });
+  return host;
+}
+
+function takeIdle(): Host | undefined {
+  for (;;) {
+    const host = idle.pop();
+    if (host === undefined) return undefined;
+    if (host.child.exitCode !== null || !host.child.connected) continue;
+    hold(host.child, 'ref');
+    return host;
+  }
+}
+
+function openHost(start: string): Host {
+  const child = spawn(process.execPath, [HOST, start], {
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  });
+  child.channel?.unref();
+  if (child.stderr === null) throw new Error('cannot read what the daemon logs');
+  return { child, lines: createInterface({ input: child.stderr }), daemons: 0 };
+}
+
+/** Stops the daemon; its process is there for the next, or has ended. */
+export async function stopHosted(host: Host): Promise<void> {
+  const { child, lines } = host;
+  await new Promise<void>((resolve) => {
+    const settle = (): void => {
+      child.off('exit', settle);
+      lines.off('line', read);
+      resolve();
+    };
+    const read = (line: string): void => {
+      if (line !== '{"event":"process free"}') return;
+      keep(host);
+      settle();
+    };
+    child.on('exit', settle);
+    lines.on('line', read);
+    // One whose process has ended can be told nothing.
+    child.send('stop', (error) => {
+      if (error !== null) settle();
+    });
+  });
+}
+
+function keep(host: Host): void {
+  if (host.daemons < MOST_DAEMONS && idle.length < MOST_IDLE) {
+    hold(host.child, 'unref');
+    idle.push(host);
+  } else {
+    host.child.disconnect();
+  }
+}
+
+/** One that is idle keeps nobody from ending. */
+function hold(child: ChildProcess, how: 'ref' | 'unref'): void {
+  child[how]();
+  (child.stderr as Socket)[how]();
+}
