@@ -36,8 +36,8 @@ interface StepBase {
 /** A step that the daemon does itself: small, and safe to do again after a crash. */
 export interface Act extends StepBase {
   /**
-   * Whether its end and its memory are on record before the next step begins: for what cannot be
-   * done or found out a second time.
+   * Whether its end and its memory are on record before the next step begins, or its command runs:
+   * for what cannot be done or found out a second time.
    */
   isRecorded?: boolean;
   /**

@@ -104,6 +104,7 @@ async function startAndWait(
     await held.abandon();
     throw error;
   });
+  delete run.isUnrecorded;
   held.go();
   return waitForCommand(run, step, held.ended);
 }

@@ -21,6 +21,8 @@ export interface Run extends RunnerOptions {
   diskWait: DiskWait;
   /** The holder of the command step of that id, which waits for its go. */
   ready?: { id: string; held: Promise<HeldProcess | undefined> };
+  /** The step before is done, and that is to be on record before the next one begins. */
+  isUnrecorded?: boolean;
   /** Settles when the log has all that the last command printed. */
   printed?: Promise<void>;
 }

@@ -186,9 +186,7 @@ async function advance(run: Run): Promise<boolean> {
     if (jump !== undefined) await claimReady(run);
     moveTo(job, steps, jump === undefined ? index + 1 : indexOfJump(steps, jump.retryFrom));
     job.resumes = 0;
-    if ('act' in step && step.isRecorded === true) {
-      await (job.phase === 'repair' ? saveIfPossible(run, job) : run.save(job));
-    }
+    if ('act' in step && step.isRecorded === true) run.isUnrecorded = true;
   } catch (error) {
     await claimReady(run);
     await fail(run, error);
@@ -211,6 +209,7 @@ async function runStep(run: Run, step: Step): Promise<Jump | undefined> {
 }
 
 async function runAct(run: Run, step: Act, context: StepContext): Promise<Jump | undefined> {
+  await recordDone(run);
   if (step.readies !== undefined) makeReady(run, step.readies);
   try {
     const next = await step.act(context);
@@ -219,6 +218,13 @@ async function runAct(run: Run, step: Act, context: StepContext): Promise<Jump |
   } catch (error) {
     throw isToStop(run, step) ? new Stopped() : error;
   }
+}
+
+/** What was to be on record is there at the latest with the holder of a command. */
+async function recordDone(run: Run): Promise<void> {
+  if (run.isUnrecorded !== true) return;
+  await (run.job.phase === 'repair' ? saveIfPossible(run, run.job) : run.save(run.job));
+  delete run.isUnrecorded;
 }
 
 /**

@@ -99,7 +99,7 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
 
 const NOTHING: Chosen = { names: [] };
 
-/** What stands behind this step may change packages. */
+/** What stands behind this step may change packages: until then all is done again. */
 function thenBegins(step: Step): Step {
   if (!('act' in step)) return step;
   const act: Act['act'] = async (context) => {
@@ -107,7 +107,7 @@ function thenBegins(step: Step): Step {
     if (jump === undefined) begun.write(context, { isBegun: true });
     return jump;
   };
-  return { ...step, act };
+  return { ...step, isRecorded: true, act };
 }
 
 function keepStep(

@@ -65,6 +65,7 @@ export function createTransactionSteps(
     id: 'fetch-small',
     label: 'fetch',
     ...keep,
+    isRecorded: false,
     act: async (context) => {
       const { changes, own } = readPlan(context);
       const isFetching = downloadsOf(changes, own).length > 0;

@@ -65,7 +65,12 @@ export function createBeforeCopy(locations: Locations): BeforeCopy {
         changed.map(async ({ file, copy, isPacked }) => {
           if (next[copy] === 'absent') return;
           const content = await readFile(file);
-          await replaceFile(inFolder(copy), isPacked ? await promisify(gzip)(content) : content);
+          const bytes = isPacked ? await promisify(gzip)(content) : content;
+          // apk writes anew also what it does not change.
+          const there = await readFile(inFolder(copy)).catch(() => undefined);
+          if (saved[copy] === undefined || there?.equals(bytes) !== true) {
+            await replaceFile(inFolder(copy), bytes);
+          }
         }),
       );
       // Last, since only what is on the medium counts as copied. It need not get there itself: if

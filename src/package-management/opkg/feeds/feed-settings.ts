@@ -50,11 +50,11 @@ export function createFeedSettings(
   const keys = () => readKeys(keyFolder);
   // A feed that is not there yet will be.
   const isGzip = async (name: string): Promise<boolean> => {
-    const { feeds } = await readSetup(await configFiles(paths));
+    const { feeds } = await readSetup(configFiles(paths));
     return feeds.find((feed) => feed.name === name)?.isGzip ?? true;
   };
   return {
-    read: async () => readSetup(await configFiles(paths)),
+    read: async () => readSetup(configFiles(paths)),
     files: async () => ({
       settings: ['/etc/opkg', '/etc/opkg.conf'].map(paths.onDevice),
       lists: [(await readConfig()).listsDir],
@@ -99,7 +99,7 @@ export function createFeedSettings(
     write: async (change) => {
       const meant =
         change.verb === 'set'
-          ? await filesToSwitch(await configFiles(paths), change)
+          ? await filesToSwitch(configFiles(paths), change)
           : [customFile];
       for (const file of meant) await editOwnerFile(file, (text) => editFeedLines(text, change));
     },
