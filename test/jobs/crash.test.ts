@@ -133,7 +133,7 @@ test('what a command prints while there is no daemon is in the log, once', async
 });
 
 test('a command that was killed together with its holder while there was no daemon has failed, and is repaired', async () => {
-  await crash('none', { 1: `${KILL_DAEMON}; sleep 2`, r1: effect('r1') });
+  await crash('none', { 1: `${KILL_DAEMON}; sleep 30`, r1: effect('r1') });
   const { process: mark } = await record();
   process.kill(mark?.pid ?? 0, 'SIGKILL');
 

@@ -48,25 +48,28 @@ export async function closeKept(
   const before = found.output;
   const database = await manager.installed();
   const packages = changedVersions(before, versionsIn(database));
-  const records = await recordsIn(manager, database);
+  const came = packages.map(({ name }) => name).filter((name) => isPresent(database.get(name)));
+  const [records, itsFiles, now, copies, absent, builds] = await Promise.all([
+    recordsIn(manager, database),
+    filesOf(manager, paths, came),
+    scope().then(scanFiles),
+    readdir(join(folder, FILES)).catch(() => []),
+    lostOf(tools, { folder, jobId: job.id, packages }),
+    manager.builds?.(),
+  ]);
   const marked = Object.keys(before.records).filter(
     (name) =>
       before.packages[name] === versionsIn(database)[name] &&
       before.records[name] !== (records.get(name) ?? ''),
   );
-  const came = packages.map(({ name }) => name).filter((name) => isPresent(database.get(name)));
-  const owned = new Set([...before.owned, ...(await filesOf(manager, paths, came))]);
-  const now = await scanFiles(await scope());
-  const copies = new Set(await readdir(join(folder, FILES)).catch(() => []));
+  const owned = new Set([...before.owned, ...itsFiles]);
+  const kept = new Set(copies);
   const files = changedFiles(new Map(Object.entries(before.files)), now).filter(
     ({ path, before: was }) =>
-      !owned.has(path) && (was?.startsWith('file ') !== true || copies.has(copyName(path))),
+      !owned.has(path) && (was?.startsWith('file ') !== true || kept.has(copyName(path))),
   );
-  const lost = [
-    ...(await lostOf(tools, { folder, jobId: job.id, packages })),
-    ...rebuilt(before, versionsIn(database), (await manager.builds?.()) ?? new Map()),
-  ];
-  const kept: Replaced = { place, packages, marked, files, lost };
+  const lost = [...absent, ...rebuilt(before, versionsIn(database), builds ?? new Map())];
+  const undo: Replaced = { place, packages, marked, files, lost };
   const needed = [...packages, ...files].some((one) => one.before !== undefined);
   if (!needed && marked.length === 0) {
     await store.drop(job.id);
@@ -76,13 +79,13 @@ export async function closeKept(
   await dropUnchanged(folder, { files, packages });
   const names = [...packages.map(({ name }) => name), ...marked];
   const manifest: Manifest = {
-    replaced: kept,
+    replaced: undo,
     records: Object.fromEntries(names.map((name) => [name, before.records[name] ?? ''])),
     sums: await sumsIn(folder),
   };
   await replaceFile(join(folder, MANIFEST), JSON.stringify(manifest));
   await rm(join(folder, BEFORE), { force: true });
-  replaced.write(context, { undo: { ...kept, sum: await sumOf(join(folder, MANIFEST)) } });
+  replaced.write(context, { undo: { ...undo, sum: await sumOf(join(folder, MANIFEST)) } });
 }
 
 function changedVersions(

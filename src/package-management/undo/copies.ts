@@ -133,7 +133,6 @@ async function keep(tools: UndoTools, work: KeepWork, context: StepContext): Pro
   const { store } = tools;
   const { job, note } = context;
   try {
-    await store.drop(job.id);
     await copyWhatGoes(tools, work, context);
   } catch (error) {
     await store.drop(job.id).catch(() => undefined);
@@ -164,12 +163,16 @@ async function copyWhatGoes(tools: UndoTools, work: KeepWork, context: StepConte
   const { job } = context;
   const isLasting = mustGoBack(job);
   const change = work.changeIn(context);
-  const goes = await goesWith(manager, change, () => work.planned?.(context));
-  const database = await manager.installed();
+  const scope = work.scope ?? settingsScope(paths);
+  const [goes, database, files] = await Promise.all([
+    goesWith(manager, change, () => work.planned?.(context)),
+    manager.installed(),
+    scope().then(scanFiles),
+    store.drop(job.id),
+  ]);
   const names = [...goes.names].filter((name) => isPresent(database.get(name)));
   const bytes: Record<string, number> = {};
   for (const name of names) bytes[name] = await bytesOf(name, { manager, paths });
-  const files = await scanFiles(await (work.scope ?? settingsScope(paths))());
   const fileBytes = await sizeOf(files);
   const all = Object.values(bytes).reduce((sum, each) => sum + each, fileBytes);
   // What has room alone is of use if the job fails.

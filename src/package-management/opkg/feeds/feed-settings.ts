@@ -98,9 +98,7 @@ export function createFeedSettings(
     },
     write: async (change) => {
       const meant =
-        change.verb === 'set'
-          ? await filesToSwitch(configFiles(paths), change)
-          : [customFile];
+        change.verb === 'set' ? await filesToSwitch(configFiles(paths), change) : [customFile];
       for (const file of meant) await editOwnerFile(file, (text) => editFeedLines(text, change));
     },
     stateOf: async ({ name }) => {
