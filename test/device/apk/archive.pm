@@ -2,7 +2,7 @@ package apk::archive;
 
 # Archives of the second format: gzip streams in a row, whose contents in a row are one tar.
 use strict;
-use exports qw(gzip_streams read_tar pack_tar $BAD_FORMAT $SHORT);
+use exports qw(gzip_streams read_tar $BAD_FORMAT $SHORT);
 use gzip;
 
 our $BAD_FORMAT = 'file format is invalid or inconsistent';
@@ -50,21 +50,5 @@ sub read_tar {
 }
 
 sub octal { return oct($_[0] =~ s/\s//gr || 0) }
-
-# A gzip stream with a tar of { name, content }, executable.
-sub pack_tar {
-    my (@entries) = @_;
-    my $tar = join '', map { header($_) . $_->{content} . "\0" x (-length($_->{content}) % 512) } @entries;
-    return $tar . "\0" x 1024;
-}
-
-sub header {
-    my ($entry) = @_;
-    my $long = sprintf '%07o', 0;
-    my $header = pack 'a100 a8 a8 a8 a12 a12 a8 a1 a100 a8 a247', $entry->{name}, '0000755', $long, $long,
-        sprintf('%011o', length $entry->{content}), sprintf('%011o', 0), ' ' x 8, '0', '', "ustar\00000", '';
-    substr($header, 148, 8) = sprintf("%06o\0 ", unpack '%32C*', $header);
-    return $header;
-}
 
 1;

@@ -10,6 +10,7 @@ use apk::package;
 use apk::repositories;
 use later 'apk::commit' => qw(commit_world commit_plan);
 use later 'apk::download' => 'download';
+use later 'apk::package_file' => 'read_package';
 use later 'apk::solver' => qw(solve chosen_provider);
 use later 'apk::solver_errors' => 'print_solver_errors';
 

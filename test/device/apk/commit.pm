@@ -15,6 +15,7 @@ use apk::repositories;
 use apk::script;
 use apk::solver;
 use apk::version;
+use later 'apk::database_files' => 'write_database';
 use later 'apk::download' => 'open_download';
 use later 'apk::install' => 'install_change';
 use later 'apk::overview' => qw(print_overview count_folders count_files);
@@ -70,7 +71,7 @@ sub commit_plan {
     }
     $errors += run_triggers($run, map { $_->{new} // () } @changes);
     $run->{world} = $run->{next_world};
-    $errors++ if !write_database($run);
+    $errors++ if !$run->{simulate} && !write_database($run);
     run_hooks($run, 'post-commit');
     print_summary($run, $errors, @changes);
     return $errors;

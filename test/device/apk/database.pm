@@ -1,16 +1,14 @@
 package apk::database;
 
-# What is installed and what was asked for. It is written once, at the end, each file under another
-# name first: world, installed, scripts.tar.gz, triggers. Nothing is synced.
+# What is installed and what was asked for: world, installed, scripts.tar.gz, triggers.
 use strict;
-use exports qw(open_database write_database installed_packages installed_bytes identity_hex visible_files);
+use exports qw(open_database installed_packages installed_bytes identity_hex visible_files);
 use apk::archive;
 use apk::catalogue;
 use apk::dependency;
 use apk::messages;
 use apk::package;
 use compiled qw(Fcntl MIME::Base64);
-use gzip;
 
 sub open_database {
     my ($run, $purpose) = @_;
@@ -160,66 +158,6 @@ sub read_scripts {
         my ($hash, $type) = $entry->{name} =~ /\.X1([0-9a-f]{40})\.([\w-]+)\z/ or next;
         $by_hash{$hash}{record}{scripts}{$type} = $entry->{content} if $by_hash{$hash};
     }
-}
-
-# Whether all could be written.
-sub write_database {
-    my ($run) = @_;
-    return 1 if $run->{simulate};
-    my @packages = installed_packages($run);
-    my @world = sort { $a->{name} cmp $b->{name} } @{ $run->{world} };
-    my $scripts = pack_tar(map { script_entries($_) } @packages);
-    my @files = (
-        ['etc/apk/world', join '', map { dependency_text($_) . "\n" } @world],
-        ['lib/apk/db/installed', join '', map { installed_text($_) } @packages],
-        $run->{has_plain_scripts}
-            ? ['lib/apk/db/scripts.tar', $scripts]
-            : ['lib/apk/db/scripts.tar.gz', pack_gzip($scripts)],
-        ['lib/apk/db/triggers', join '', map { trigger_line($_) } @packages],
-    );
-    for (@files) {
-        my ($path, $content) = @$_;
-        next if apk::repositories::store_file("$run->{root}/$path", $content);
-        failure("System state may be inconsistent: failed to write database: $!");
-        return 0;
-    }
-    return 1;
-}
-
-sub installed_text {
-    my ($package) = @_;
-    my $record = $package->{record};
-    my $text = header_text($package);
-    $text .= 'r:' . dependencies_text($record->{replaces}) . "\n" if @{ $record->{replaces} // [] };
-    my $flags = join '', grep { $record->{flags}{$_} } qw(f s x S);
-    $text .= "f:$flags\n" if length $flags;
-    for my $folder (@{ $record->{folders} }) {
-        $text .= "F:$folder->{name}\n";
-        $text .= "M:$folder->{owner}\n" if defined $folder->{owner};
-        $text .= join '', map { file_text($_) } @{ $folder->{files} };
-    }
-    return "$text\n";
-}
-
-sub file_text {
-    my ($file) = @_;
-    my $text = "R:$file->{name}\n";
-    $text .= "a:$file->{owner}\n" if defined $file->{owner};
-    $text .= "Z:$file->{sum}\n" if defined $file->{sum};
-    return $text;
-}
-
-sub script_entries {
-    my ($package) = @_;
-    my $scripts = $package->{record}{scripts};
-    my $name = label($package) . '.X1' . identity_hex($package);
-    return map { { name => "$name.$_", content => $scripts->{$_} } } sort keys %$scripts;
-}
-
-sub trigger_line {
-    my ($package) = @_;
-    my $patterns = $package->{record}{triggers} // [];
-    return @$patterns ? "$package->{identity} @$patterns\n" : '';
 }
 
 1;

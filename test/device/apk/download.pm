@@ -7,6 +7,7 @@ use apk::archive;
 use apk::catalogue;
 use apk::messages;
 use apk::package;
+use later 'apk::package_file' => 'open_package';
 
 my $NETWORK_FAILURE = 4;
 

@@ -9,6 +9,7 @@ use apk::messages;
 use apk::package;
 use apk::version;
 use later 'apk::download' => 'download';
+use later 'apk::package_file' => 'open_package';
 use later 'apk::files' => qw(owner_of path_in paths_of differs is_protected);
 
 sub version {
