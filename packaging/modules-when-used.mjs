@@ -71,6 +71,7 @@ function whenUsed(code) {
       const from = path.endsWith('.ts"') ? WHOLE : '';
       return `Promise.resolve().then(() => require("${from}${path}))`;
     })
+    .replace(/\(0, (import_\w+\.\w+)\)/g, '$1')
     .replace(/\bnew (import_\w+\.\w+)/g, 'new ($1)')
     .replace(/\b(import_\w+)\.(\w+)/g, (text, name, member) => {
       const call = calls.get(name) ?? calls.get(text);

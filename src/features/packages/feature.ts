@@ -22,6 +22,13 @@ import type { JobKind } from '../../jobs/kinds.ts';
 
 const MIB = 1024 ** 2;
 
+/**
+ * When the watch for changes by others begins: it is a fifth of a start's work, and whoever waits
+ * for the first answer need not wait for it. It begins with a look, which takes in what changed
+ * until then.
+ */
+const WATCH_MS = 200;
+
 /** Apps and packages: what is installed, and the jobs that change it. */
 export interface PackagesFeature extends Feature {
   /** For other features that install or remove packages. */
@@ -68,6 +75,8 @@ export async function createPackagesFeature(
     noUpgrades: createNoUpgrades(context.paths),
     beforeChange: [],
   };
+  let watch: NodeJS.Timeout | undefined;
+  let watching = Promise.resolve();
   return {
     tools,
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,
@@ -76,12 +85,15 @@ export async function createPackagesFeature(
     checks: async () => (await import('./checks.ts')).packageChecks(manager, context.paths.isLive),
     jobs: kindsOf(tools, context),
     keepsUp: () => updateEveryHours() > 0,
-    start: async () => {
+    start: () => {
       regular.start();
-      await catalog.watch();
+      watch = setTimeout(() => void (watching = catalog.watch()), WATCH_MS);
+      return Promise.resolve();
     },
     close: async () => {
       regular.close();
+      clearTimeout(watch);
+      await watching;
       await catalog.close();
     },
   };
