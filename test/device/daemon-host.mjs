@@ -6,10 +6,12 @@ import diagnostics from 'node:diagnostics_channel';
 import fs from 'node:fs';
 import files from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import vm from 'node:vm';
 
 const [, , START] = process.argv;
+const BUILT = `${dirname(START)}/`;
 /** What is still open when a daemon has stopped is closed soon, or the process ends. */
 const CLOSE_LIMIT_MS = 100;
 const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'exit'];
@@ -57,13 +59,13 @@ let run;
 let atFirst;
 const { runInThisContext } = vm.Script.prototype;
 vm.Script.prototype.runInThisContext = function (...args) {
-  run = runInThisContext.apply(this, args);
-  return (exported, load) => runWith(exported, load);
+  const code = runInThisContext.apply(this, args);
+  return (exported, load, ...more) => {
+    const loadNoted = (name) => NODE_MODULES[name] ?? NODE_MODULES[name.slice(5)] ?? load(name);
+    run = (ownExports) => code(ownExports, loadNoted, ...more);
+    run(exported);
+  };
 };
-
-function runWith(exported, load) {
-  run(exported, (name) => NODE_MODULES[name.replace('node:', '')] ?? load(name));
-}
 
 function start({ args, env }) {
   process.argv = [process.execPath, START, ...args];
@@ -75,7 +77,7 @@ function start({ args, env }) {
     return;
   }
   const exported = {};
-  runWith(exported, (name) => process.getBuiltinModule(name));
+  run(exported);
   void exported.main(() => undefined);
 }
 
@@ -138,12 +140,12 @@ function open() {
     .sort();
 }
 
-/** Descriptors of files, with their paths. */
+/** Descriptors of files, with their paths; but for that of the code, which stays. */
 function openFiles() {
   return fs
     .readdirSync('/proc/self/fd')
     .map((fd) => [Number(fd), pathOf(fd)])
-    .filter(([fd, path]) => fd > 2 && /^\/(?!dev\/)/.test(path));
+    .filter(([fd, path]) => fd > 2 && /^\/(?!dev\/)/.test(path) && !path.startsWith(BUILT));
 }
 
 function pathOf(fd) {

@@ -10,10 +10,27 @@ const MOST_IDLE = 3;
 /** What acts on Node itself when it starts. */
 const OF_A_PROCESS = /^(?:NODE_|LD_|UV_|MALLOC|GLIBC|TZ$)/;
 
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
 /** A process of a daemon, and what it logs. */
 export interface DaemonProcess {
   readonly child: ChildProcess;
   readonly lines: Interface;
+  readonly ended: Promise<Ended>;
+}
+
+export function daemonProcess(child: ChildProcess): DaemonProcess {
+  if (child.stderr === null) throw new Error('cannot read what the daemon logs');
+  return {
+    child,
+    lines: createInterface({ input: child.stderr }),
+    ended: new Promise((resolve) =>
+      child.once('exit', (code, signal) => resolve({ code, signal })),
+    ),
+  };
 }
 
 /** A process that runs one daemon after the other. */
@@ -42,13 +59,13 @@ export function startHosted(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Host {
-  const host = takeIdle() ?? openHost(program);
+  const host = reuseIdle() ?? openHost(program);
   host.daemons += 1;
   host.child.send({ args, env });
   return host;
 }
 
-function takeIdle(): Host | undefined {
+function reuseIdle(): Host | undefined {
   for (;;) {
     const host = idle.pop();
     if (host === undefined) return undefined;
@@ -63,29 +80,28 @@ function openHost(start: string): Host {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
   child.channel?.unref();
-  if (child.stderr === null) throw new Error('cannot read what the daemon logs');
-  return { child, lines: createInterface({ input: child.stderr }), daemons: 0 };
+  return { ...daemonProcess(child), daemons: 0 };
 }
 
 /** Stops the daemon; its process is there for the next, or has ended. */
 export async function stopHosted(host: Host): Promise<void> {
   const { child, lines } = host;
   await new Promise<void>((resolve) => {
-    const settle = (): void => {
-      child.off('exit', settle);
+    const end = (): void => {
+      child.off('exit', end);
       lines.off('line', read);
       resolve();
     };
     const read = (line: string): void => {
       if (line !== '{"event":"process free"}') return;
       keep(host);
-      settle();
+      end();
     };
-    child.on('exit', settle);
+    child.on('exit', end);
     lines.on('line', read);
     // One whose process has ended can be told nothing.
     child.send('stop', (error) => {
-      if (error !== null) settle();
+      if (error !== null) end();
     });
   });
 }

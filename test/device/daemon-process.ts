@@ -1,12 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 
 import {
   canBeHosted,
+  daemonProcess,
   startHosted,
   stopHosted,
   type DaemonProcess,
+  type Ended,
   type Host,
 } from './daemon-hosts.ts';
 import type { Device } from './device.ts';
@@ -27,11 +28,6 @@ export interface DaemonOptions {
 }
 
 export type EndingSignal = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
-
-export interface Ended {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
 
 export interface LaunchedDaemon {
   readonly url: string;
@@ -70,11 +66,8 @@ export async function launchDaemon(
   const words = ['--config', config, ...settings];
   const host = startHost(device, options, words);
   const started = host ?? startAlone([...nodeFlags, program, ...words], { ...device.env, ...env });
-  const { child } = started;
+  const { child, ended } = started;
   if (!running.has(child)) endWithThisProcess(child);
-  const ended = new Promise<Ended>((resolve) =>
-    child.once('exit', (code, signal) => resolve({ code, signal })),
-  );
   const { port, close } = await waitForPort(started, log);
   let stopping: Promise<unknown> | undefined;
   const kill: LaunchedDaemon['kill'] = async (signal) => {
@@ -111,8 +104,9 @@ function startHost(
 }
 
 function startAlone(words: readonly string[], env: NodeJS.ProcessEnv): DaemonProcess {
-  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'inherit', 'pipe'] });
-  return { child, lines: createInterface({ input: child.stderr }) };
+  return daemonProcess(
+    spawn(process.execPath, words, { env, stdio: ['ignore', 'inherit', 'pipe'] }),
+  );
 }
 
 const running = new Set<ChildProcess>();
@@ -147,15 +141,18 @@ interface Listening {
 function waitForPort({ child, lines }: DaemonProcess, log: string[]): Promise<Listening> {
   return new Promise((resolve, reject) => {
     const first = log.length;
+    const fail = (): void =>
+      reject(new Error(`cannot start the daemon: ${log.slice(first).join('\n')}`));
     const read = (line: string): void => {
       log.push(line);
       const port = portIn(line);
-      if (port !== undefined) resolve({ port, close: () => lines.off('line', read) });
+      if (port === undefined) return;
+      lines.off('close', fail);
+      child.off('error', reject);
+      resolve({ port, close: () => lines.off('line', read) });
     };
     lines.on('line', read);
-    lines.once('close', () =>
-      reject(new Error(`cannot start the daemon: ${log.slice(first).join('\n')}`)),
-    );
+    lines.once('close', fail);
     child.once('error', reject);
   });
 }

@@ -5,10 +5,10 @@ import {
   launchDaemon,
   type DaemonDevice,
   type DaemonOptions,
-  type Ended,
   type EndingSignal,
   type LaunchedDaemon,
 } from './daemon-process.ts';
+import type { Ended } from './daemon-hosts.ts';
 
 /** What `admin/system/tasks/status` tells of one task. */
 export interface TaskStatus {
