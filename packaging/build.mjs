@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
-import { modulesWhenUsed, SHORTENED } from './modules-when-used.mjs';
 import { allTexts, pageFiles } from './page-files.mjs';
 import { createTextsBehind } from './texts-behind.mjs';
 import { bundledFolders, licencesOf, packagesOf } from './third-party.mjs';
@@ -52,8 +51,8 @@ const DEFERRED = {
 const deferredPackages = (keep) => ({
   name: 'deferred-packages',
   setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) =>
-      (kind === 'dynamic-import' || /\/src\//.test(importer)) && Object.hasOwn(DEFERRED, path)
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' && Object.hasOwn(DEFERRED, path)
         ? { path, namespace: 'deferred' }
         : undefined,
     );
@@ -126,8 +125,10 @@ const laterModules = {
       namespace === 'later' ? { path, external: true } : { path, namespace: 'later' },
     );
     onLoad({ filter: /.*/, namespace: 'later' }, ({ path }) => {
-      const get = `(_, name) => require(${JSON.stringify(path)})[name]`;
-      return { contents: `module.exports = Object.create(new Proxy({}, { get: ${get} }))` };
+      const names = Object.keys(process.getBuiltinModule(path));
+      const from = `require(${JSON.stringify(path)})`;
+      const getters = names.map((name) => `get ${name}() { return ${from}.${name} }`);
+      return { contents: `module.exports = Object.create({ ${getters.join(', ')} })` };
     });
   },
 };
@@ -143,7 +144,7 @@ const quickPaths = {
         : { path: 'path', namespace: 'quick' },
     );
     onLoad({ filter: /.*/, namespace: 'quick' }, () => ({
-      contents: `module.exports = { ...require('node:path'), join: require('whole:${QUICK_JOIN}').quickJoin }`,
+      contents: `module.exports = Object.create({ ...require('node:path'), join: require('${QUICK_JOIN}').quickJoin })`,
       resolveDir: options.absWorkingDir,
     }));
   },
@@ -166,7 +167,6 @@ const { outputFiles } = await build({
   outfile: 'dist/depotd.cjs',
   write: false,
   format: 'cjs',
-  mangleProps: SHORTENED,
   supported: { 'dynamic-import': false },
   loader: { '.svg': 'text' },
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
@@ -174,7 +174,6 @@ const { outputFiles } = await build({
     allTexts(['name', 'page', 'steps', 'remedies', 'sentences'], behind.keep),
     pageFiles(build, behind.keep),
     programTexts,
-    modulesWhenUsed,
     deferredPackages(behind.keep),
     unusedModules,
     laterModules,

@@ -33,8 +33,7 @@ export function bundledFolders(metafiles) {
 }
 
 /** Sources, and what the build makes up: `<stdin>`, or a name in a namespace of esbuild. */
-const OWN =
-  /^(?:src\/|<stdin>$|deferred:|unused:|later:|quick:|texts:|when-used:|whole:|used-names:)/;
+const OWN = /^(?:src\/|<stdin>$|deferred:|unused:|later:|quick:|texts:)/;
 
 function folderOf(path) {
   const folder = FOLDER.exec(path)?.[1];

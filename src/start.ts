@@ -43,15 +43,9 @@ const run = script.runInThisContext() as (
   require: (name: string) => unknown,
   textAt: (position: number, length: number) => string,
 ) => void;
-const builtins = new Map<string, unknown>();
 run(
   exported,
-  (name) => {
-    // Asked for at each use: to ask Node is to have it look through all that the module exports.
-    const known = builtins.get(name) ?? process.getBuiltinModule(name);
-    builtins.set(name, known);
-    return known;
-  },
+  (name) => process.getBuiltinModule(name),
   (position, length) => read(CODE_BYTES + position, length).toString('base64'),
 );
 void exported.main?.(() => {
