@@ -124,16 +124,16 @@ test('an install is not done if sync cannot be started, and says so', async () =
   expect(error).toMatch(/cannot write to the disk: .*sync.*ENOENT/);
 });
 
-/** The power goes in the middle of an upgrade of notes-app, and empties what was there. */
-async function cutUpgrade(): Promise<string> {
+/** The power goes in the middle of an upgrade, and empties a file of the package. */
+async function cutUpgrade(name = 'notes-app', file = 'usr/bin/notes-app'): Promise<string> {
   device.publish(2);
   await daemon.finished(await daemon.submit('update'));
   await writeFile(hold, '');
-  const task = await daemon.submit('upgrade', { package: 'notes-app' });
+  const task = await daemon.submit('upgrade', { package: name });
   await expect.poll(calls).toContain('-f');
   await daemon.kill('SIGKILL');
   await rm(hold);
-  await truncate(join(device.root, 'usr/bin/notes-app'));
+  await truncate(join(device.root, file));
   await rm(join(device.root, 'var/opkg-lists'), { recursive: true, force: true });
   await asOfAnotherBoot(join(device.root, 'etc/depotd/jobs.jsonl'));
   return task;
@@ -149,6 +149,18 @@ test('a power cut in the middle of an upgrade that emptied files: the package is
   expect(await device.read('usr/bin/notes-app')).toContain('1.1-1');
   expect(await versionOf('notes-app')).toBe('1.1-1');
   expect(await stateOf('notes-app')).toEqual(['ok', undefined]);
+});
+
+test('a configuration file that a power cut emptied comes back with its package', async () => {
+  await device.opkg('install', 'demo-app');
+  const task = await cutUpgrade('demo-app', 'etc/config/demo-app');
+
+  await daemon.restart();
+
+  expect(await daemon.finished(task)).toMatchObject({ state: 'interrupted' });
+  expect(await device.read('etc/config/demo-app')).toContain("option ver '1.1-1'");
+  expect(await readdir(join(device.root, 'etc/config'))).not.toContain('demo-app-opkg');
+  expect(await stateOf('demo-app')).toEqual(['ok', undefined]);
 });
 
 test('without a network it stays damaged, and is said to be, until it is installed again', async () => {

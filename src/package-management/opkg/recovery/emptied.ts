@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstat, open, readdir, readFile } from 'node:fs/promises';
+import { lstat, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LARGEST_EMPTY_BYTES, listedFiles } from '../changing/content-check.ts';
 import { wasWrittenAfter } from './orphaned-files.ts';
@@ -30,6 +30,23 @@ export async function findEmptied(
   const found = [];
   for (const name of names) if (await isEmptied(locations, name, since)) found.push(name);
   return found;
+}
+
+/**
+ * Removes configuration files of these packages that a power cut emptied after `since`: opkg would
+ * take one for its owner's, keep it, and lay that of the package beside it.
+ */
+export async function removeEmptiedSettings(
+  locations: Locations,
+  names: readonly string[],
+  since: number,
+): Promise<void> {
+  for (const name of names) {
+    for (const [file, hash] of hashesOfConffiles(await recordOf(locations, name))) {
+      const path = join(locations.destination, file);
+      if (await isLost(path, hash, since)) await rm(path);
+    }
+  }
 }
 
 /** The packages whose files, by their records, were written after `since` (Unix seconds). */

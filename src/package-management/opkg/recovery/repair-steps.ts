@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import type { Command } from '../../../device/command.ts';
+import type { Job } from '../../../jobs/job.ts';
 import type { Step, StepContext } from '../../../jobs/plan.ts';
 import { isPresent } from '../../database.ts';
 import { lasting, transactionSlots } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
 import { listsSteps, type ListsTools } from '../feeds/missing-lists.ts';
 import type { Damaged } from './damaged.ts';
-import { findEmptied, findOtherVersions, writtenAfter } from './emptied.ts';
+import { findEmptied, findOtherVersions, removeEmptiedSettings, writtenAfter } from './emptied.ts';
 import { lowerVersions, restoreVersions } from './lowered-versions.ts';
 import { unlistedIn, unlistedSteps } from './unlisted.ts';
 
@@ -33,7 +34,7 @@ export function damageSteps(
         const { job, note } = context;
         const isDoubtful = lasting.read(context).isWritten === false;
         if (job.verdict?.state !== 'interrupted' || !isDoubtful) return undefined;
-        const since = job.startedAt ?? job.createdAt;
+        const since = startOf(job);
         const database = await installation.read();
         const inDoubt = (await writtenAfter(installation.infoDir, since)).filter((name) =>
           isPresent(database.get(name)),
@@ -66,6 +67,7 @@ export function damageSteps(
         if (names.length === 0) return undefined;
         await installation.prepareFolders();
         await tools.waitForLock(context);
+        await removeEmptiedSettings(installation, names, startOf(context.job));
         await lowerVersions(installation.statusFile, context, names);
         return undefined;
       },
@@ -102,6 +104,10 @@ export function damageSteps(
 }
 
 const inRepair = transactionSlots('the damage', { emptied: v.optional(v.array(v.string()), []) });
+
+function startOf({ startedAt, createdAt }: Job): number {
+  return startedAt ?? createdAt;
+}
 
 function emptiedIn(context: StepContext): readonly string[] {
   return inRepair.read(context).emptied;
