@@ -95,6 +95,31 @@ async function killApk(): Promise<void> {
   await killProcesses(store.device.root, 'apk');
 }
 
+/** The first of a package's files that apk removes. */
+const settings = (): string => join(store.device.root, 'etc/init.d/late');
+
+test('a removal that is cut off behind its first file, one below /etc, is finished', async () => {
+  await store.run('install', { package: 'late' });
+  const id = await startSlowly('remove');
+  await killApk();
+  await rm(settings());
+  await goOn();
+
+  expect((await store.daemon.finished(id)).state).toBe('failed');
+  await expectAgreement();
+});
+
+test('a removal that is stopped leaves the package, also if its owner had removed a file below /etc', async () => {
+  await store.run('install', { package: 'late' });
+  await rm(settings());
+  const id = await startSlowly('remove');
+  await killApk();
+  await goOn();
+
+  expect((await store.daemon.finished(id)).state).toBe('failed');
+  expect(await store.packages()).toEqual({ early: '1.0-r1', late: '1.0-r1' });
+});
+
 describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
   beforeEach(async () => {
     if (operation === 'install') return;

@@ -15,6 +15,7 @@ import { downloadsOf, findDownloads, freeBytesAt } from './download.ts';
 import { checkEssential } from './essential-files.ts';
 import { checkClashes, findAbsent } from './file-clashes.ts';
 import type { Installation } from '../installation.ts';
+import { absentSettings } from '../recovery/leftovers.ts';
 import { readPlan } from './job-plan.ts';
 import type { PlannedChange } from './simulation.ts';
 
@@ -46,6 +47,10 @@ export async function checkFetched(
       ...(change.file === undefined ? {} : { file: change.file }),
       changes,
       kept: await keepPackages(installation, changes, [...files.values()]),
+      absent: await absentSettings(
+        changes.filter(({ action }) => action === 'Purging').map(({ name }) => name),
+        installation,
+      ),
       folders: [...new Set(contents.flatMap(({ files: paths }) => paths.map(folderOf)))],
       created: await createdBy(contents, changes, root),
     })

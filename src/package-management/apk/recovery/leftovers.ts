@@ -10,6 +10,7 @@ import {
   type RecordedFile,
 } from '../database/installed-db.ts';
 import type { Locations } from '../database/locations.ts';
+import { findAbsent } from '../planning/file-clashes.ts';
 import type { TransactionRecord } from './transaction-record.ts';
 
 /** What a command that was cut off left on the disk and not on record, or the other way round. */
@@ -28,7 +29,7 @@ export interface Leftovers {
  *   the files did, which are empty then
  */
 export async function findLeftovers(
-  { changes, created }: TransactionRecord,
+  { changes, created, absent }: TransactionRecord,
   {
     root,
     installed,
@@ -55,8 +56,12 @@ export async function findLeftovers(
     }
     const doubted = isRecordDoubted ? [from, to] : [from];
     if (from === to || !doubted.includes(record.version)) continue;
-    const fault = await firstFault(root, record, files.get(name) ?? []);
-    if (fault !== undefined) found[action === 'Purging' ? 'removed' : 'changed'].push(name);
+    const isGoing = action === 'Purging';
+    const isFaulty = await hasFault(record, files.get(name), {
+      root,
+      absent: isGoing ? absent : undefined,
+    });
+    if (isFaulty) found[isGoing ? 'removed' : 'changed'].push(name);
   }
   return found;
 }
@@ -75,17 +80,43 @@ async function isAnyThere(
   return false;
 }
 
-/** Files below /etc are the owner's: apk leaves them, too, when they differ. */
-async function firstFault(
-  root: string,
+/**
+ * Files below /etc are the owner's: apk leaves them, too, when they differ.
+ * @param absent of a package that goes, those that its owner had removed: the others are what apk
+ *   removes first
+ */
+async function hasFault(
   record: InstalledRecord,
-  files: readonly RecordedFile[],
-): Promise<string | undefined> {
+  files: readonly RecordedFile[] = [],
+  { root, absent }: { root: string; absent: readonly string[] | undefined },
+): Promise<boolean> {
   for (const { path, hash } of files) {
-    if (path.startsWith('etc/')) continue;
-    if (!(await hasHash(join(root, path), hash, record))) return path;
+    const isWhole = isSetting(path)
+      ? absent === undefined || absent.includes(path) || (await hasEntry(join(root, path)))
+      : await hasHash(join(root, path), hash, record);
+    if (!isWhole) return true;
   }
-  return undefined;
+  return false;
+}
+
+function isSetting(path: string): boolean {
+  return path.startsWith('etc/');
+}
+
+/** Of these packages, which are on record, the files below /etc that are not there. */
+export async function absentSettings(
+  names: readonly string[],
+  { root, locations }: { root: string; locations: Pick<Locations, 'installed'> },
+): Promise<string[]> {
+  if (names.length === 0) return [];
+  const settings: string[] = [];
+  await readInstalled(locations.installed, {
+    filesOf: (name) => names.includes(name),
+    onFile: ({ path }) => {
+      if (isSetting(path)) settings.push(path);
+    },
+  });
+  return findAbsent(root, settings);
 }
 
 /** `Q1` and 20 bytes: SHA-1, or the beginning of SHA-256; of a link that of its target. */

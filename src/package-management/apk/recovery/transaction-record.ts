@@ -27,6 +27,8 @@ const record = v.object({
   changes: v.array(plannedChange),
   /** Copies of all package files, if any package is replaced and the disk has room for them. */
   kept: v.optional(v.array(v.string()), []),
+  /** Files of packages that go, below /etc, which their owner had removed before. */
+  absent: v.optional(v.array(v.string()), []),
   /** Folders that files are written into. */
   folders: v.optional(v.array(v.string()), []),
   /** Of packages that are installed anew: files and folders that were not there before. */

@@ -38,6 +38,7 @@ test.skipIf(process.getuid?.() !== 0)(
         names: ['cut'],
         changes: [],
         kept: [],
+        absent: [],
         folders: [],
         created: {
           cut: {
