@@ -2,7 +2,8 @@ import { isLoopback } from './loopback.ts';
 
 /** Where the daemon listens: a TCP address or a unix socket. Port 0 lets the system choose one. */
 export type ListenAddress =
-  { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string };
+  | { kind: 'tcp'; host: string; port: number }
+  | { kind: 'unix'; path: string };
 
 /**
  * @param value `HOST:PORT`, `[V6]:PORT` or `unix:PATH`

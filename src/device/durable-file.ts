@@ -32,7 +32,7 @@ export async function replaceFile(
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
-  await syncFolder(dirname(file));
+  await syncPath(dirname(file));
 }
 
 /**
@@ -61,8 +61,9 @@ export async function rewriteFile(file: string, content: string | Uint8Array): P
   await replaceFile(file, content, { mode: mode & 0o7777, uid, gid });
 }
 
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
+/** Waits until a file or folder is on the disk (fsync(2)). */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
   try {
     await handle.sync();
   } finally {

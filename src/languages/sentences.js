@@ -79,7 +79,7 @@ function isVerbatim(name) {
  * that Chinese has beside words of other scripts goes beside Chinese ones.
  */
 export function fill(text, valueOf) {
-  return text.replace(/( ?)\{(\w+)\}( ?)/g, (braces, before, name, after, at) => {
+  return text.replace(/( ?)\{(\w+)\}( ?)/g, (braces, ...[before, name, after, at]) => {
     const value = valueOf(name);
     if (value === undefined) return braces;
     const said = String(value);

@@ -46,12 +46,11 @@ export function property<Input>(
       const result = await fc.check(holds, {
         seed,
         numRuns,
-        timeout: LONGEST_CHECK_MS,
-        interruptAfterTimeLimit: LONGEST_BATCH_MS,
+        plugins: [fc.timeout(LONGEST_CHECK_MS), fc.interruptAfterTimeLimit(LONGEST_BATCH_MS)],
       });
       if (!result.failed || result.counterexample === null) return { tries: result.numRuns };
       const error = result.errorInstance;
-      const [input] = result.counterexample;
+      const [input] = result.counterexample as [Input];
       return {
         tries: result.numRuns,
         finding: { input, problem: error instanceof Error ? error.message : String(error) },

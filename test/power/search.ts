@@ -145,11 +145,13 @@ async function cutInLog(run: Run, count: number): Promise<void> {
     await copyDisk(base, disk);
     await createBlankDisk(logDisk, LOG_BYTES);
     const machine = bootMachine(disk, type, variables);
-    const task = await machine
-      .said('ended', BOOT_LIMIT_MS)
-      .then(() => delay(UNTIL_ALL_IS_WRITTEN_MS))
-      .finally(() => machine.cut())
-      .then(() => textOf(machine, 'accepted'));
+    try {
+      await machine.said('ended', BOOT_LIMIT_MS);
+      await delay(UNTIL_ALL_IS_WRITTEN_MS);
+    } finally {
+      await machine.cut();
+    }
+    const task = textOf(machine, 'accepted');
     const log = await readWriteLog(logDisk);
     for (let index = 0; index < count && report.goesOn(); index += 1) {
       const { marks, ...point } = await composeDisk(log, { base, disk, draw });

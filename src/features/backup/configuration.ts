@@ -4,7 +4,6 @@ import {
   chown,
   copyFile,
   lstat,
-  open,
   readFile,
   realpath,
   rename,
@@ -12,7 +11,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder } from '../../device/durable-file.ts';
+import { syncPath } from '../../device/durable-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import { reasonOf } from '../../errors.ts';
@@ -81,14 +80,13 @@ export async function writeBack(
       await copyFile(source, temporary, constants.COPYFILE_EXCL);
       await chown(temporary, uid, gid);
       await chmod(temporary, mode);
-      const file = await open(temporary, 'r');
-      await file.sync().finally(() => file.close());
+      await syncPath(temporary);
       await rename(temporary, target);
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
     }
-    await syncFolder(folder);
+    await syncPath(folder);
     return undefined;
   } catch (error) {
     return reasonOf(error);

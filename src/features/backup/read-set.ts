@@ -125,8 +125,11 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
 
 async function checkSeal(path: string): Promise<void> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  const isWhole = await isSealed(file).finally(() => file.close());
-  if (!isWhole) throw bad(CHANGED);
+  try {
+    if (!(await isSealed(file))) throw bad(CHANGED);
+  } finally {
+    await file.close();
+  }
 }
 
 /** One reading for whoever reads on behind another. */

@@ -1,7 +1,7 @@
 import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { syncFolder } from '../../device/durable-file.ts';
+import { syncPath } from '../../device/durable-file.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { Notes } from '../../device/ports.ts';
@@ -101,7 +101,7 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
         throw new DepotError('conflict', `cannot take the backup: another one has the id ${id}`);
       }
       await rename(received, target);
-      await syncFolder(own);
+      await syncPath(own);
     },
     sweep: async (isActive) => {
       const names = await readdir(own).catch(() => []);

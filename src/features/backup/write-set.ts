@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { syncFolder } from '../../device/durable-file.ts';
+import { syncPath } from '../../device/durable-file.ts';
 import { END_OF_TAR, tarHeader, tarMember, tarPadding } from '../../device/tar/tar-writer.ts';
 import { DepotError } from '../../errors.ts';
 import { MANIFEST, membersOf, type Manifest } from './manifest.ts';
@@ -34,8 +34,7 @@ export async function writeSet(
       sealed,
       file.createWriteStream(),
     );
-    const written = await open(temporary, 'r');
-    await written.sync().finally(() => written.close());
+    await syncPath(temporary);
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -43,7 +42,7 @@ export async function writeSet(
   } finally {
     await file.close().catch(() => undefined);
   }
-  await syncFolder(dirname(target));
+  await syncPath(dirname(target));
 }
 
 async function* sealed(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -10,7 +10,8 @@ import {
 
 /** How a move to a target looks beforehand. */
 export type MoveCheck =
-  { result: 'good' | 'existed'; facts: MoveFacts } | { result: 'bad'; reasons: string[] };
+  | { result: 'good' | 'existed'; facts: MoveFacts }
+  | { result: 'bad'; reasons: string[] };
 
 /** Whether the container data is on the system disk: the mount that holds `/` or `/overlay`. */
 export async function isDataOnSystem({ settings, locations }: ContainerHost): Promise<boolean> {

@@ -18,7 +18,7 @@ import { isFolder, isThere as isThereAt } from '../../device/is-there.ts';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import type { MoveFolders } from './device.ts';
 import { redirectContainers } from './engine/rewrite-paths.ts';
-import { replaceFile, syncFolder } from '../../device/durable-file.ts';
+import { replaceFile, syncPath } from '../../device/durable-file.ts';
 import {
   ASIDE_NAME,
   ASIDE_PART_NAME,
@@ -117,7 +117,7 @@ export function createMoveFolders(): MoveFolders {
         // One that is left from long ago must not be in the way.
         await rm(done, { recursive: true, force: true });
         await rename(join(target, MOVE_NAME), done);
-        await syncFolder(target);
+        await syncPath(target);
       }
       return done;
     },
@@ -198,11 +198,11 @@ async function place(target: string, source: string): Promise<void> {
     await likeFolder(part, target);
     await moveEntries(target, part);
     await rename(part, aside);
-    await syncFolder(folder);
+    await syncPath(folder);
   }
   await moveEntries(copy, target);
   await likeFolder(target, source);
-  await syncFolder(target);
+  await syncPath(target);
 }
 
 /** @returns where the copy is left, if an engine has worked with it */
@@ -215,13 +215,13 @@ async function restore(target: string): Promise<string | undefined> {
     await makeFolder(copy);
     await moveEntries(target, copy);
     await rename(aside, part);
-    await syncFolder(folder);
+    await syncPath(folder);
   }
   if (await isFolder(part)) {
     await moveEntries(part, target);
     await likeFolder(target, part);
     await rmdir(part);
-    await syncFolder(folder);
+    await syncPath(folder);
   }
   if (!(await hasRun(join(folder, RAN_NAME), copy))) {
     // The next try changes the copy, and that is nobody's run.
@@ -230,7 +230,7 @@ async function restore(target: string): Promise<string | undefined> {
   }
   const left = join(target, `${LEFT_PREFIX}${Date.now()}`);
   await rename(folder, left);
-  await syncFolder(target);
+  await syncPath(target);
   return left;
 }
 
@@ -258,8 +258,8 @@ async function likeFolder(folder: string, other: string): Promise<void> {
  */
 async function moveEntries(from: string, to: string): Promise<void> {
   for (const name of (await entriesOf(from)) ?? []) await rename(join(from, name), join(to, name));
-  await syncFolder(to);
-  await syncFolder(from);
+  await syncPath(to);
+  await syncPath(from);
 }
 
 /** Without what is no part of a data root; undefined if there is no folder. */

@@ -161,7 +161,8 @@ interface CompiledRoute {
 }
 
 type SegmentPattern =
-  { kind: 'literal'; text: string } | { kind: 'segment' | 'diff' | 'rest' | 'optional' };
+  | { kind: 'literal'; text: string }
+  | { kind: 'segment' | 'diff' | 'rest' | 'optional' };
 
 function compileSegment(text: string): SegmentPattern {
   if (text === '{index}.{diffType}') return { kind: 'diff' };

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncFolder } from '../../device/durable-file.ts';
+import { syncPath } from '../../device/durable-file.ts';
 import { systemCode } from '../../errors.ts';
 
 /**
@@ -40,10 +40,10 @@ export async function openMarks(folder: string): Promise<JobMarks> {
       isThere = true;
       await Promise.all(ids.map((id) => touch(fileOf(id))));
     },
-    sync: () => syncFolder(folder),
+    sync: () => syncPath(folder),
     remove: async (id) => {
       await remove(id);
-      await syncFolder(folder);
+      await syncPath(folder);
     },
     removeLater,
     removeUnknown: (isKnown) => {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../../device/durable-file.ts';
+import { syncPath } from '../../device/durable-file.ts';
 
 /**
  * A file of lines with room behind the last one, which is filled with line ends: a reader takes
@@ -42,7 +42,7 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
   let isRenameSynced = true;
 
   const syncRename = async (): Promise<void> => {
-    await syncFolder(dirname(file));
+    await syncPath(dirname(file));
     isRenameSynced = true;
   };
   const fill = async (from: number, to: number): Promise<void> => {

@@ -1,8 +1,8 @@
-import { lstat, mkdir, open, rm } from 'node:fs/promises';
+import { lstat, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { freeBytesOf } from '../../device/disk/space.ts';
-import { readJson, replaceFile } from '../../device/durable-file.ts';
+import { readJson, replaceFile, syncPath } from '../../device/durable-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { reasonOf } from '../../errors.ts';
 import type { StepContext } from '../../jobs/plan.ts';
@@ -72,7 +72,7 @@ export function createKeptPackages(
     if (record === undefined) return;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await manager.selfUpgrade.pack(name, fileOf(name));
-    await syncFile(fileOf(name));
+    await syncPath(fileOf(name));
     const { packages } = await readIndex(key);
     const index: Index = { key, packages: { ...packages, [name]: { version, record } } };
     await replaceFile(indexFile, `${JSON.stringify(index)}\n`);
@@ -161,9 +161,4 @@ export async function bytesOf(
     bytes += entry?.isFile() === true ? entry.size : 0;
   }
   return bytes;
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path);
-  await file.sync().finally(() => file.close());
 }

@@ -57,7 +57,8 @@ function examplesIn(document: unknown): Map<string, unknown> {
   for (const [path, operations] of Object.entries(paths)) {
     for (const { responses } of Object.values(operations)) {
       const ok = responses?.['200'] as
-        { content?: Record<string, { example?: unknown }> } | undefined;
+        | { content?: Record<string, { example?: unknown }> }
+        | undefined;
       const example = ok?.content?.['application/json']?.example;
       if (example !== undefined) found.set(path.replace(/^\//, ''), example);
     }

@@ -22,6 +22,7 @@ afterAll(async () => {
 
 afterEach(async () => {
   if (!isPossible) return;
+  await on.wrap('rsync', undefined);
   for (const name of await on.engine.running()) await on.engine.remove(name);
 });
 
@@ -76,7 +77,8 @@ describe.skipIf(!isPossible)('whatever containers do', () => {
     const rsync = `[ "$1" = --version ] || { cd '${filesIn(here)}'; mkdir -p many; cd many; name=$(printf '%200s' | tr ' ' d); for n in $(seq 25); do mkdir "$name"; cd -P "$name"; done; } 2>/dev/null; cd /`;
     await on.wrap('rsync', rsync);
 
-    const failed = await on.move(target).finally(() => on.wrap('rsync', undefined));
+    const failed = await on.move(target);
+    await on.wrap('rsync', undefined);
 
     expect(failed).toMatchObject({
       state: 'failed',

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { createEngineDevice, shellImage, type EngineDevice } from './engine-device.ts';
 import { canLoop, command } from '../../support/loop-disks.ts';
@@ -37,6 +37,13 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (isPossible) await on.close();
+});
+
+/** Also behind a move that did not answer. */
+afterEach(async () => {
+  if (!isPossible) return;
+  await on.hook('start', '');
+  await on.hook('stop', '');
 });
 
 describe.skipIf(!isPossible)('moving the data of a real engine', () => {
@@ -102,7 +109,8 @@ describe.skipIf(!isPossible)('a move that comes to nothing', () => {
     const listing = await listOf(target);
     await on.hook('start', `rm -r '${target}/containers'`);
 
-    const failed = await on.move(target, 'true').finally(() => on.hook('start', ''));
+    const failed = await on.move(target, 'true');
+    await on.hook('start', '');
 
     expect(failed).toMatchObject({
       state: 'failed',
@@ -128,7 +136,8 @@ case $(wc -l <starts) in
 esac`,
     );
 
-    const failed = await on.move(target).finally(() => on.hook('start', ''));
+    const failed = await on.move(target);
+    await on.hook('start', '');
 
     expect(failed).toMatchObject({
       state: 'failed',
@@ -179,7 +188,8 @@ describe.skipIf(!isPossible)('a move that is disturbed', () => {
     const disk = target.includes('/mnt/one/') ? 'one' : 'two';
     await on.hook('stop', `umount -l '${there('')}'`);
 
-    const failed = await on.move(target).finally(() => on.hook('stop', ''));
+    const failed = await on.move(target);
+    await on.hook('stop', '');
 
     expect(failed).toMatchObject({
       state: 'failed',
@@ -200,7 +210,8 @@ describe.skipIf(!isPossible)('a move that is disturbed', () => {
       `dd if=/dev/zero of='${filler}' bs=64k 2>/dev/null; dd if=/dev/zero of='${filler}2' bs=512 2>/dev/null`,
     );
 
-    const failed = await on.move(target).finally(() => on.hook('stop', ''));
+    const failed = await on.move(target);
+    await on.hook('stop', '');
 
     expect(failed).toMatchObject({
       state: 'failed',

@@ -66,13 +66,12 @@ export function interfaceLines({ paths, components = {} }: InterfaceDocument): s
         const sent = Object.entries(form?.properties ?? {}).flatMap(([name, schema]) =>
           lineOf(title, { name, required: form?.required?.includes(name), schema }),
         );
-        const answered = Object.entries(operation.responses).flatMap(
-          ([status, { content = {} }]) =>
-            !status.startsWith('2')
-              ? []
-              : Object.values(content).flatMap(({ schema }) =>
-                  schema === undefined ? [] : fields(schema, `${title} ${status}`),
-                ),
+        const answered = Object.entries(operation.responses).flatMap(([status, { content = {} }]) =>
+          !status.startsWith('2')
+            ? []
+            : Object.values(content).flatMap(({ schema }) =>
+                schema === undefined ? [] : fields(schema, `${title} ${status}`),
+              ),
         );
         return [title, ...asked, ...sent, ...answered];
       }),

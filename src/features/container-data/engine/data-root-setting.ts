@@ -8,7 +8,7 @@ import {
   removeUnfinished,
   replaceFile,
   rewriteFile,
-  syncFolder,
+  syncPath,
 } from '../../../device/durable-file.ts';
 import { isThere } from '../../../device/is-there.ts';
 import { readUciOption, setUciOption, type UciPlace } from '../../../config/uci-edit.ts';
@@ -111,5 +111,5 @@ async function replace(file: string, text: string): Promise<void> {
 
 async function remove(file: string): Promise<void> {
   await rm(file, { force: true });
-  await syncFolder(dirname(file));
+  await syncPath(dirname(file));
 }

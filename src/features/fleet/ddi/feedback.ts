@@ -1,7 +1,13 @@
 /** What a device says of an action; docs/reference/ddi.md has the words and the limits. */
 export interface Feedback {
   execution:
-    'download' | 'downloaded' | 'proceeding' | 'scheduled' | 'rejected' | 'canceled' | 'closed';
+    | 'download'
+    | 'downloaded'
+    | 'proceeding'
+    | 'scheduled'
+    | 'rejected'
+    | 'canceled'
+    | 'closed';
   finished: 'none' | 'success' | 'failure';
   code?: number;
   details?: readonly string[];

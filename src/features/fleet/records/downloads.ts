@@ -53,7 +53,11 @@ export function createDownloads(folder: string): Downloads {
   const inOwnFolder = async <Value>(work: () => Promise<Value>): Promise<Value | undefined> => {
     const directory = await openPrivateFolder(folder, { isMade: false }).catch(() => undefined);
     if (directory === undefined) return undefined;
-    return work().finally(() => directory.close());
+    try {
+      return await work();
+    } finally {
+      await directory.close();
+    }
   };
   const size = async (path: string): Promise<number> =>
     stat(path).then(

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { replaceFile, syncFolder } from '../../../device/durable-file.ts';
+import { replaceFile, syncPath } from '../../../device/durable-file.ts';
 import { systemCode } from '../../../errors.ts';
 import { unixNow } from '../../../jobs/job.ts';
 import { isOpen, recordSchema, type ActionRecord } from './action-record.ts';
@@ -80,7 +80,7 @@ export async function openRecords(folder: string): Promise<ActionRecords> {
         const greatest = Math.max(0, ...all().map(({ number }) => number));
         await write({ ...record, number: greatest + 1 });
         // The folder may be as new as the file.
-        await syncFolder(join(folder, '..'));
+        await syncPath(join(folder, '..'));
         await prune();
       }),
     update: (key, change) =>

@@ -2,7 +2,10 @@ import { parseHeaderLines, type HeaderLines } from '../header-lines.ts';
 
 /** How the end of a body is known (RFC 9112, section 6.3). */
 export type Framing =
-  { kind: 'none' } | { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'close' };
+  | { kind: 'none' }
+  | { kind: 'length'; bytes: number }
+  | { kind: 'chunked' }
+  | { kind: 'close' };
 
 /** Status line and header lines of an answer; header lines as in `rawHeaders`. */
 export interface ResponseHead {

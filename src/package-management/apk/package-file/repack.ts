@@ -4,7 +4,7 @@ import { lstat, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
-import { syncFolder } from '../../../device/durable-file.ts';
+import { syncPath } from '../../../device/durable-file.ts';
 import { readTar } from '../../../device/tar/tar-reader.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { readPackageFile } from './apk-file.ts';
@@ -54,7 +54,7 @@ export async function packInstalled({ name, target, root, locations }: PackOptio
     const packed = await readPackageFile(`${target}.new`, Number.MAX_SAFE_INTEGER);
     if (packed.name !== name) throw new Error('it came out as another package');
     await rename(`${target}.new`, target);
-    await syncFolder(dirname(target));
+    await syncPath(dirname(target));
   } catch (error) {
     throw new DepotError('internal', `cannot keep ${name} as a file: ${reasonOf(error)}`, {
       cause: error,

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { PackageDatabase } from '../../database.ts';
-import { replaceFile, syncFolder } from '../../../device/durable-file.ts';
+import { replaceFile, syncPath } from '../../../device/durable-file.ts';
 import { isThere } from '../../../device/is-there.ts';
 import { systemCode } from '../../../errors.ts';
 import { endsWell, parseStatus } from './status-file.ts';
@@ -103,5 +103,5 @@ async function decompress(copy: Buffer): Promise<string> {
 async function removeFile(file: string): Promise<void> {
   if (!(await isThere(file))) return;
   await rm(file);
-  await syncFolder(dirname(file));
+  await syncPath(dirname(file));
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { DepotError, reasonOf } from '../../../errors.ts';
-import { syncFolder } from '../../../device/durable-file.ts';
+import { syncPath } from '../../../device/durable-file.ts';
 import { tarFiles } from '../../../device/tar/tar-files.ts';
 import { END_OF_TAR, tarHeader, tarMember, tarPadding } from '../../../device/tar/tar-writer.ts';
 import { inspectIpk } from './ipk-file.ts';
@@ -38,7 +38,7 @@ export async function packInstalled(options: PackOptions): Promise<void> {
     await write(membersOf(await controlOf(options), data), whole);
     await inspectIpk(whole, MOST_BYTES);
     await rename(whole, target);
-    await syncFolder(dirname(target));
+    await syncPath(dirname(target));
   } catch (error) {
     throw new DepotError('internal', `cannot keep ${name} as a file: ${reasonOf(error)}`, {
       cause: error,
