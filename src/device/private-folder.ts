@@ -1,5 +1,6 @@
-import { constants, type Stats } from 'node:fs';
+import { constants, lstatSync, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readlink, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 
@@ -79,14 +80,15 @@ async function walk(
 ): Promise<{ real: string; entry: Stats }> {
   const names = namesIn(path);
   let links = 0;
-  const root = await lstat('/');
+  const root = lstatSync('/');
+  const memory = lstatSync(tmpdir(), { throwIfNoEntry: false });
+  const isQuick = ({ dev }: Stats): boolean => dev === root.dev || dev === memory?.dev;
   let [at, found] = ['/', root];
   checkFolder(path, at, found);
   for (let name = names.shift(); name !== undefined; name = names.shift()) {
     const next = join(at, name);
-    const entry = await entryAt(next, names.length > 0 && mode !== undefined ? 0o755 : mode).catch(
-      refusal(path),
-    );
+    const madeAs = names.length > 0 && mode !== undefined ? 0o755 : mode;
+    const entry = await entryAt(next, madeAs, isQuick(found)).catch(refusal(path));
     if (entry.isSymbolicLink()) {
       if (!isTrusted(entry)) throw unusable(path, `${next} belongs to the user ${entry.uid}`);
       links += 1;
@@ -107,12 +109,16 @@ function namesIn(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-/** What stands under a name; a folder is made if nothing does. */
-async function entryAt(path: string, mode: number | undefined): Promise<Stats> {
-  return lstat(path).catch(async (error: unknown) => {
+/**
+ * What stands under a name; a folder is made if nothing does.
+ * @param isQuick whether its file system answers at once, as one on a disk may not
+ */
+async function entryAt(path: string, mode: number | undefined, isQuick: boolean): Promise<Stats> {
+  const look = async (): Promise<Stats> => (isQuick ? lstatSync(path) : lstat(path));
+  return look().catch(async (error: unknown) => {
     if (mode === undefined || systemCode(error) !== 'ENOENT') throw error;
     await makeFolder(path, mode);
-    return lstat(path);
+    return look();
   });
 }
 

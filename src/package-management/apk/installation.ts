@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 
 import { lockHolderOf } from '../../device/lock-holder.ts';
-import { fileVersion } from '../../device/file-version.ts';
+import { fileVersionSync } from '../../device/file-version.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import type { BackendContext } from '../manager.ts';
 import { createBeforeCopy, type BeforeCopy } from './recovery/before-copy.ts';
@@ -55,8 +55,7 @@ export function openInstallation(context: BackendContext): Installation {
     await assertReadable(recordFiles(locations), locations);
     const { world, installed, scripts, plainScripts } = locations;
     const files = [world, installed, scripts, plainScripts];
-    const versions = await Promise.all(files.map(fileVersion));
-    const now = versions.join(' ');
+    const now = files.map(fileVersionSync).join(' ');
     if (now === sound) return;
     await assertSound(locations, reader, copy);
     sound = now;

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileVersion } from '../../../device/file-version.ts';
+import { fileVersionSync } from '../../../device/file-version.ts';
 import { DepotError } from '../../../errors.ts';
 import { appOf } from '../../names.ts';
 import type { InstalledPackage, PackageDatabase } from '../../database.ts';
@@ -33,7 +33,7 @@ export function createDatabaseReader(locations: Locations): DatabaseReader {
   let last: Promise<unknown> = Promise.resolve();
 
   const readRecords = async (): Promise<Map<string, InstalledRecord>> => {
-    const version = (await fileVersion(installed)) ?? 'absent';
+    const version = fileVersionSync(installed) ?? 'absent';
     if (records?.version !== version) {
       const found = await readInstalled(installed);
       if (found.size === 0) {
@@ -45,7 +45,7 @@ export function createDatabaseReader(locations: Locations): DatabaseReader {
   };
   const readView = async (): Promise<PackageDatabase> => {
     const found = await readRecords();
-    const version = `${records?.version ?? ''} ${(await fileVersion(world)) ?? ''}`;
+    const version = `${records?.version ?? ''} ${fileVersionSync(world) ?? ''}`;
     if (view?.version !== version) {
       entries = await readWorld(world).then(
         (read) => read.entries,

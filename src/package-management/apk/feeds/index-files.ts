@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFolder } from '../../../device/is-there.ts';
 import type { Paths } from '../../../device/paths.ts';
@@ -12,9 +12,9 @@ export async function feedFiles(
 ): Promise<string[]> {
   return [
     join(configuration, 'arch'),
-    ...(await filesIn(await cacheFolder(paths), (name) => name.startsWith('APKINDEX.'))),
-    ...(await filesIn(feeds, (name) => name.endsWith('.list'))),
-    ...(await filesIn(join(configuration, 'keys'), () => true)),
+    ...filesIn(await cacheFolder(paths), (name) => name.startsWith('APKINDEX.')),
+    ...filesIn(feeds, (name) => name.endsWith('.list')),
+    ...filesIn(join(configuration, 'keys'), () => true),
   ];
 }
 
@@ -33,8 +33,8 @@ export function recordFiles(locations: Locations): string[] {
  * to the end of a device.
  * @throws DepotError unavailable that names the file
  */
-export async function assertEnding(files: readonly string[]): Promise<void> {
-  const file = await findUnending(files);
+export function assertEnding(files: readonly string[]): void {
+  const file = findUnending(files);
   if (file === undefined) return;
   throw new DepotError('unavailable', `cannot read what the feeds offer: ${file} is no file`);
 }
@@ -47,7 +47,7 @@ export async function assertReadable(
   files: readonly string[],
   { triggers }: Pick<Locations, 'triggers'>,
 ): Promise<void> {
-  const found = await findUnending(files);
+  const found = findUnending(files);
   const file = found ?? ((await isFolder(triggers)) ? triggers : undefined);
   if (file === undefined) return;
   throw new DepotError('unavailable', `cannot run apk: ${file} is no file`, {
@@ -58,17 +58,24 @@ export async function assertReadable(
   });
 }
 
-async function findUnending(files: readonly string[]): Promise<string | undefined> {
-  for (const file of files) {
-    const entry = await stat(file).catch(() => undefined);
-    if (entry !== undefined && !entry.isFile() && !entry.isDirectory()) return file;
-  }
-  return undefined;
+/** At once, as opkg's settings are looked at: all is on the root file system. */
+function findUnending(files: readonly string[]): string | undefined {
+  return files.find((file) => {
+    const entry = unless(() => statSync(file, { throwIfNoEntry: false }), undefined);
+    return entry !== undefined && !entry.isFile() && !entry.isDirectory();
+  });
 }
 
-async function filesIn(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
-  return names
+function unless<Value>(look: () => Value, other: Value): Value {
+  try {
+    return look();
+  } catch {
+    return other;
+  }
+}
+
+function filesIn(folder: string, isWanted: (name: string) => boolean): string[] {
+  return unless(() => readdirSync(folder), [])
     .filter(isWanted)
     .sort()
     .map((name) => join(folder, name));

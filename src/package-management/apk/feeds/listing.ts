@@ -69,7 +69,7 @@ export function createListing(options: ListingOptions): PackageListing {
           (url) => isMasked(summary.name, url) || visit({ ...summary, feed: nameOf(url) }),
         );
       };
-      await assertEnding(await indexFiles(paths, locations));
+      assertEnding(await indexFiles(paths, locations));
       await queryFeeds(installation.commands, { names: ['*'], fields: SUMMARY_FIELDS, onObject });
     },
     readInstalled: async function* (names) {
@@ -91,7 +91,7 @@ async function* query(
   { paths, installation: { commands, locations } }: ListingOptions,
   names: readonly string[],
 ): AsyncGenerator {
-  await assertEnding(await indexFiles(paths, locations));
+  assertEnding(await indexFiles(paths, locations));
   const objects = new Readable({ objectMode: true, read: () => undefined });
   const stopping = new AbortController();
   const onObject = (object: unknown): boolean => {

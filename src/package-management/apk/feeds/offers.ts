@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { fileVersion } from '../../../device/file-version.ts';
+import { fileVersionSync } from '../../../device/file-version.ts';
 import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import type { DepotError } from '../../../errors.ts';
@@ -93,7 +93,7 @@ async function query(
   }: { paths: Paths; locations: Locations; commands: Pick<ApkCommands, 'apk'> },
   names: readonly string[],
 ): Promise<Map<string, FoundOffers>> {
-  await assertEnding(await indexFiles(paths, locations));
+  assertEnding(await indexFiles(paths, locations));
   const { isAny, isMasked } = await readMasks(locations);
   const accepted = new Set([...(await readArchitectures(paths)), 'noarch']);
   const offers = new Map<string, FoundOffers>(names.map((name) => [name, { open: [], all: [] }]));
@@ -145,8 +145,6 @@ export async function readArchitectures({ onDevice }: Pick<Paths, 'onDevice'>): 
 /** Changes with whatever changes what apk says of the feeds. */
 export async function indexVersion(paths: Paths, locations: Locations): Promise<string> {
   const files = await feedFiles(paths, locations);
-  const versions = await Promise.all(
-    files.map(async (file) => `${file} ${(await fileVersion(file)) ?? ''}`),
-  );
+  const versions = files.map((file) => `${file} ${fileVersionSync(file) ?? ''}`);
   return [...versions, (await readMasks(locations)).version].join('\n');
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createGunzip, gzip } from 'node:zlib';
 import * as v from 'valibot';
 import { readJson, replaceFile } from '../../../device/durable-file.ts';
-import { fileVersion } from '../../../device/file-version.ts';
+import { fileVersionSync } from '../../../device/file-version.ts';
 import type { PackageDatabase } from '../../database.ts';
 import { combine } from '../database/database.ts';
 import { parseInstalled } from '../database/installed-db.ts';
@@ -55,9 +55,7 @@ export function createBeforeCopy(locations: Locations): BeforeCopy {
       const sources = await sourcesNow();
       // Ahead of the contents: a file that is replaced meanwhile is copied again the next time.
       const next = Object.fromEntries(
-        await Promise.all(
-          sources.map(async ({ file, copy }) => [copy, (await fileVersion(file)) ?? 'absent']),
-        ),
+        sources.map(({ file, copy }) => [copy, fileVersionSync(file) ?? 'absent']),
       ) as Record<string, string>;
       const changed = sources.filter(({ copy }) => next[copy] !== saved[copy]);
       if (changed.length === 0) return;
@@ -83,7 +81,7 @@ export function createBeforeCopy(locations: Locations): BeforeCopy {
     world: readWorldCopy,
     database: async () => {
       const world = await readWorldCopy();
-      const version = await fileVersion(inFolder('installed.gz'));
+      const version = fileVersionSync(inFolder('installed.gz'));
       if (world === undefined || version === undefined) return undefined;
       const both = `${version} ${world.text}`;
       if (parsed?.version !== both) {
