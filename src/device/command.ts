@@ -7,6 +7,8 @@ export interface Command {
   environment: Record<string, string>;
   /** Working folder. */
   cwd: string;
+  /** Of a job's command: paths whose file systems are written down behind it (sync(1)). */
+  writesDown?: readonly string[];
 }
 
 export interface RunLimits {

@@ -5,14 +5,17 @@
 # The daemon says a line ahead of that, once this shell is in its control group. In the place
 # `terminal` the command is script(1), which starts then: the shell on its terminal waits for the
 # `go`, and leaves the code, since script(1) goes on for 10 ms in case more is printed.
+# DEPOTD_SYNC has paths, one a line, whose file systems are written down behind the command; the
+# exit file says `written` then, in its third line.
 trap : INT TERM HUP QUIT
-place=$1 exit_file=$2
+place=$1 exit_file=$2 paths=$DEPOTD_SYNC written=
+unset DEPOTD_SYNC
 shift 2
 printf '................................\n' >"$exit_file"
 code=not-run
 if read -r _; then
   if [ "$place" = terminal ]; then
-    DEPOTD_HOLDER=$$ DEPOTD_EXIT_FILE=$exit_file "$@" 3<&0 </dev/null
+    DEPOTD_HOLDER=$$ DEPOTD_EXIT_FILE=$exit_file DEPOTD_SYNC=$paths "$@" 3<&0 </dev/null
     code=$?
     # Unless that shell was ended first.
     { read -r left <"$exit_file"; } 2>/dev/null
@@ -21,6 +24,11 @@ if read -r _; then
     exec </dev/null
     "$@"
     code=$?
+    IFS='
+'
+    # shellcheck disable=SC2086 # a word a line is wanted
+    [ -z "$paths" ] || { set -f && sync -f $paths >/dev/null 2>&1 && written='written
+'; }
   fi
 fi
-printf '%s\n%s\n' "$code" $$ 1<>"$exit_file"
+printf '%s\n%s\n%s' "$code" $$ "$written" 1<>"$exit_file"

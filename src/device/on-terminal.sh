@@ -5,10 +5,10 @@
 # on with what it had under way. SIGHUP is not caught: if script(1) is killed, shell and command go
 # as they would without this shell.
 trap : INT TERM QUIT
-holder=$DEPOTD_HOLDER exit_file=$DEPOTD_EXIT_FILE
-unset DEPOTD_HOLDER DEPOTD_EXIT_FILE
+holder=$DEPOTD_HOLDER exit_file=$DEPOTD_EXIT_FILE paths=$DEPOTD_SYNC written=
+unset DEPOTD_HOLDER DEPOTD_EXIT_FILE DEPOTD_SYNC
 leave() {
-  printf '%s\n%s\n' "$1" "$holder" 1<>"$exit_file"
+  printf '%s\n%s\n%s' "$1" "$holder" "$written" 1<>"$exit_file"
 }
 if ! read -r _ <&3; then
   leave not-run
@@ -27,5 +27,10 @@ if [ "$code" -gt 128 ] && [ "$code" -le 192 ]; then
     [ "$4" != $$ ] || [ "$3" = $$ ] || kill -HUP "-$3"
   done
 fi
+IFS='
+'
+# shellcheck disable=SC2086 # a word a line is wanted
+[ -z "$paths" ] || { set -f && sync -f $paths >/dev/null 2>&1 && written='written
+'; }
 leave "$code"
 exit "$code"

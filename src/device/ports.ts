@@ -58,6 +58,8 @@ export interface StartOptions {
 export interface Processes {
   /** Identifies the time since the machine was started: /proc/sys/kernel/random/boot_id. */
   bootId: () => Promise<string>;
+  /** A hint: a start that comes soon need not wait for the kernel. */
+  expectStart: () => void;
   /**
    * Starts a command detached from the daemon, on a pseudo-terminal if script(1) is there, and
    * holds it.

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { enterGroup, killGroup, processesIn } from './cgroup/job-group.ts';
+import { enterGroup, expectMove, killGroup, processesIn } from './cgroup/job-group.ts';
 import { run, startDetached } from './exec.ts';
 import type { Command } from './command.ts';
 import HOLDER from './holder.sh';
@@ -36,6 +36,7 @@ export function createProcesses(): Processes {
   return {
     bootId,
     isAlive,
+    expectStart: () => void expectMove(),
     start: async (options) => start(options, await hasTerminal(options.command.environment)),
     signal: async ({ jobId, mark }, signal) => {
       const members = await membersOf(jobId, mark);
@@ -85,7 +86,11 @@ async function start(
   try {
     const holder: Command = {
       argv: ['/bin/sh', '-c', HOLDER, 'sh', isOnTerminal ? 'terminal' : '', exitFile, ...argv],
-      environment: { ...environment, [JOB_VARIABLE]: jobId },
+      environment: {
+        ...environment,
+        [JOB_VARIABLE]: jobId,
+        DEPOTD_SYNC: (command.writesDown ?? []).join('\n'),
+      },
       cwd: command.cwd,
     };
     const { pid, say, finishInput, ended } = await startDetached(holder, descriptor);

@@ -4,10 +4,11 @@ import { isShortage } from '../device/shortage.ts';
 import { watchPath } from '../device/watch-path.ts';
 
 /**
- * How a command ended: its exit code, that it never started, or that its holder is gone without
- * having left a code. What the holder started may still run then.
+ * How a command ended: its exit code, and whether what it was to write down is on the disk; that it
+ * never started; or that its holder is gone without having left a code. What the holder started may
+ * still run then.
  */
-export type Exit = { exitCode: number } | 'not-run' | 'lost';
+export type Exit = { exitCode: number; isWritten: boolean } | 'not-run' | 'lost';
 
 /** The watch is what reports; this is for a holder that was killed and leaves nothing to watch. */
 const LIVENESS_MS = 1000;
@@ -70,7 +71,9 @@ async function readExit(file: string, pid: number): Promise<Exit | undefined> {
   if (rest.length === 0 || holder !== String(pid)) return undefined;
   if (code === 'not-run') return 'not-run';
   // A damaged file says no more than none.
-  return /^\d{1,3}$/.test(code) ? { exitCode: Number(code) } : undefined;
+  return /^\d{1,3}$/.test(code)
+    ? { exitCode: Number(code), isWritten: rest.length > 1 && rest[0] === 'written' }
+    : undefined;
 }
 
 /**

@@ -90,6 +90,8 @@ export interface StepContext {
    * daemon itself has added since is among them.
    */
   lastPrinted: (bytes: number) => Promise<string>;
+  /** Whether what the job's last command was to write down is on the disk (Command.writesDown). */
+  isWritten: boolean;
   /** The task log, for a program that is started outside of the job and writes to it. */
   logFile: string;
   /** Shows another command to people from here on. */

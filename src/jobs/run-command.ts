@@ -187,6 +187,7 @@ async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>
       isAlive: () => processes.isAlive(mark),
       ...(ended === undefined ? {} : { ended }),
     });
+    run.isWritten = typeof exit === 'object' && exit.isWritten;
     run.printed = hasGone(run, mark, ended);
     // The command may go before what it started does.
     await ending;

@@ -91,6 +91,7 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
   const bootId = await outlastShortage(processes.bootId);
   if (isNew) {
     job.bootId = bootId;
+    processes.expectStart();
     await logs.create(job.id);
     logs.wake(job.id);
     await save(job);

@@ -5,7 +5,7 @@ import type { Run } from './run.ts';
 
 /** What of a job's run its steps may see and do. */
 export function contextOf(
-  run: Pick<Run, 'job' | 'logs' | 'abort' | 'printed'>,
+  run: Pick<Run, 'job' | 'logs' | 'abort' | 'printed' | 'isWritten'>,
   step: Step,
 ): StepContext {
   const { job, logs, abort } = run;
@@ -30,6 +30,7 @@ export function contextOf(
       const content = await logs.read(job.id, start, Math.max(0, size - start));
       return start === from ? textOf(content) : behindFirstLine(textOf(fromCharacter(content)));
     },
+    isWritten: run.isWritten === true,
     logFile: logs.fileOf(job.id),
     show: (command) => (job.command = command),
     reportChanged: (packages) => {

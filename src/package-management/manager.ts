@@ -160,6 +160,8 @@ export interface TransactionSteps {
   mendDamage?: readonly Step[];
   /** Behind the command, ahead of the judgement: what makes that last which it did. */
   after?: readonly Step[];
+  /** Folders of the file systems that the command changes, and that it writes down behind it. */
+  roots: () => Promise<readonly string[]>;
   /** Looks after the command while it runs. @returns how to stop that */
   supervise?: (context: StepContext) => () => void;
   /** The database as `before` found it; undefined if it has not come so far. */

@@ -38,3 +38,31 @@ export async function waitForLock(
   }
   return isNoted;
 }
+
+/** What begins in one step of a job and ends in a later one, beside what is between. */
+export interface Ahead<Result> {
+  begin: (context: StepContext) => void;
+  /** Begins now if it was not begun. */
+  end: (context: StepContext) => Promise<Result>;
+}
+
+/** For the one job at a time that changes packages. */
+export function ahead<Result>(work: (context: StepContext) => Promise<Result>): Ahead<Result> {
+  let pending: { jobId: string; result: Promise<Result> } | undefined;
+  const begin = (context: StepContext): Promise<Result> => {
+    if (pending?.jobId === context.job.id) return pending.result;
+    const result = work(context);
+    // Whoever ends it gets the error.
+    result.catch(() => undefined);
+    pending = { jobId: context.job.id, result };
+    return result;
+  };
+  return {
+    begin: (context) => void begin(context),
+    end: (context) => {
+      const result = begin(context);
+      pending = undefined;
+      return result;
+    },
+  };
+}

@@ -16,7 +16,7 @@ import { createProcesses } from '../../src/device/processes.ts';
 export const TERMINALS = ['on a terminal', 'where script(1) is missing'] as const;
 export type Place = (typeof TERMINALS)[number];
 
-const PROGRAMS = ['sh', 'sleep', 'setsid', 'cat'];
+const PROGRAMS = ['sh', 'sleep', 'setsid', 'cat', 'sync'];
 
 export interface Run extends HeldProcess {
   job: { jobId: string; mark: HeldProcess['mark'] };
@@ -31,7 +31,11 @@ export interface Runs {
   readonly path: string;
   readonly processes: Processes;
   /** Starts a command, and leaves it on hold. */
-  readonly hold: (argv: Command['argv'], environment?: Record<string, string>) => Promise<Run>;
+  readonly hold: (
+    argv: Command['argv'],
+    environment?: Record<string, string>,
+    writesDown?: readonly string[],
+  ) => Promise<Run>;
   readonly run: (argv: Command['argv'], environment?: Record<string, string>) => Promise<Run>;
 }
 
@@ -51,7 +55,7 @@ export function prepareRuns(place: Place): Runs {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const pathOf = (): string => (place === 'on a terminal' ? '/usr/bin:/bin' : join(folder, 'bin'));
-  const hold: Runs['hold'] = async (argv, environment = {}) => {
+  const hold: Runs['hold'] = async (argv, environment = {}, writesDown = []) => {
     count += 1;
     // Processes are found by it in the whole machine's table, and another run of these tests may be
     // in there.
@@ -62,7 +66,7 @@ export function prepareRuns(place: Place): Runs {
     };
     const held = await processes.start({
       jobId,
-      command: { argv, environment: { PATH: pathOf(), ...environment }, cwd: folder },
+      command: { argv, environment: { PATH: pathOf(), ...environment }, cwd: folder, writesDown },
       ...files,
     });
     return {

@@ -59,9 +59,10 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
     if (file !== undefined) return { verb, names, file };
     return names.length === 0 ? undefined : { verb, names };
   };
-  const commandFor = (context: StepContext): Command | undefined => {
+  const commandFor = async (context: StepContext): Promise<Command | undefined> => {
     const change = changeIn(context);
-    return change === undefined ? undefined : commands[verb](change.names);
+    if (change === undefined) return undefined;
+    return { ...commands[verb](change.names), writesDown: await around.roots() };
   };
   const keep = isKept(name, work) ? { keep: keepStep(tools, work, changeIn) } : {};
   const ready = command === undefined ? { readies: verb } : {};

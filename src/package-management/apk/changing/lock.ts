@@ -15,34 +15,6 @@ export function waitForApk(
   return waitForLock({ purpose: 'run apk', file, findHolder }, context);
 }
 
-/** A check of the lock beside other work: the kernel's table takes milliseconds to be locked. */
-export interface LockCheck {
-  begin: (context: StepContext) => void;
-  /** What `waitForApk` answers; begins now if it was not begun. */
-  end: (context: StepContext) => Promise<boolean>;
-}
-
-/** For the one job at a time that changes packages. */
-export function createLockCheck(file: string): LockCheck {
-  let pending: { jobId: string; wait: Promise<boolean> } | undefined;
-  const begin = (context: StepContext): Promise<boolean> => {
-    if (pending?.jobId === context.job.id) return pending.wait;
-    const wait = waitForApk(file, context);
-    // Whoever ends the check gets the error.
-    wait.catch(() => undefined);
-    pending = { jobId: context.job.id, wait };
-    return wait;
-  };
-  return {
-    begin: (context) => void begin(context),
-    end: (context) => {
-      const wait = begin(context);
-      pending = undefined;
-      return wait;
-    },
-  };
-}
-
 /**
  * Holds apk's lock (flock(2), as apk itself takes it) while something is done that no apk may see
  * half done.

@@ -7,13 +7,15 @@ import type { FeedLists, PackageChange, PlannedPackage, TransactionSteps } from 
 import { syncDisk } from '../../../device/disk/sync.ts';
 import { downloadsOf, freeBytesAt, needBytes } from '../planning/download.ts';
 import { fetchSmall, fetchStep } from '../planning/fetch-step.ts';
+import { gatherStep, type Further } from '../planning/gather-step.ts';
 import { checkFetched, unlessFull } from '../planning/fetched-check.ts';
 import { endHolders } from './held-output.ts';
 import type { Installation } from '../installation.ts';
 import { planned, readPlan } from '../planning/job-plan.ts';
 import { planChange } from '../planning/plan-change.ts';
 import { explain } from './failure.ts';
-import { createLockCheck, waitForApk, type LockCheck } from './lock.ts';
+import { ahead, type Ahead } from '../../wait-for-lock.ts';
+import { waitForApk } from './lock.ts';
 import {
   checkLists,
   LISTS_STEP,
@@ -38,14 +40,17 @@ export function createTransactionSteps(
   lists: FeedLists,
 ): TransactionSteps {
   const { copy, records, locations } = installation;
-  const lock = createLockCheck(locations.lock);
+  const lock = ahead((context) => waitForApk(locations.lock, context));
+  const fetching = ahead((context) => fetchSmall(installation, context));
   const later = createLaterSave(installation);
   const planStep = (changeIn: ChangeIn): Act => ({
     id: 'plan',
     label: 'plan',
     act: async (context) => {
       await later.flush();
-      return plan(installation, context, { change: changeIn(context), lock });
+      const jump = await plan(installation, context, { change: changeIn(context), lock });
+      if (jump === undefined) fetching.begin(context);
+      return jump;
     },
   });
   const checkStep = (changeIn: ChangeIn, { keep }: Further): Act => ({
@@ -59,27 +64,6 @@ export function createTransactionSteps(
       return wasLong ? keep?.act(context) : undefined;
     },
   });
-  // Where something is kept it has the id and the label of that, by which older records know it.
-  const gatherStep = (planning: Act, { keep, ...ready }: Further): Act => ({
-    ...ready,
-    id: 'fetch-small',
-    label: 'fetch',
-    ...keep,
-    isRecorded: false,
-    act: async (context) => {
-      const { changes, own } = readPlan(context);
-      const isFetching = downloadsOf(changes, own).length > 0;
-      const [isStale, kept] = await Promise.allSettled([
-        isFetching && lock.end(context),
-        keep?.act(context),
-        fetchSmall(installation, context),
-      ]);
-      if (isStale.status === 'rejected') throw isStale.reason;
-      if (isStale.value) return retryFrom(planning);
-      if (kept.status === 'rejected') throw kept.reason;
-      return undefined;
-    },
-  });
   return {
     first: (choosesFromFeeds, areListsTooOld) => [
       listsStep(installation, choosesFromFeeds, areListsTooOld),
@@ -91,13 +75,14 @@ export function createTransactionSteps(
       return [
         act('prepare', () => prepare(installation)),
         planning,
-        gatherStep(planning, further),
+        gatherStep(planning, { ...further, lock, fetching }),
         fetchStep(installation),
         checkStep(changeIn, further),
       ];
     },
     planned: (context) => plannedPackages(installation, context),
     supervise: endHolders,
+    roots: () => Promise.resolve([installation.root]),
     databaseBefore: copy.database,
     // apk waits for its lock by itself.
     wasShutOut: () => Promise.resolve(false),
@@ -118,7 +103,6 @@ export function createTransactionSteps(
 }
 
 type ChangeIn = Parameters<TransactionSteps['before']>[0];
-type Further = NonNullable<Parameters<TransactionSteps['before']>[2]>;
 
 async function plannedPackages(
   { offers, reader }: Installation,
@@ -156,7 +140,7 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<voi
  */
 interface Planning {
   change: PackageChange | undefined;
-  lock: LockCheck;
+  lock: Ahead<boolean>;
 }
 
 async function plan(
@@ -207,13 +191,13 @@ async function mend(
     return undefined;
   }
   const output = (): Promise<string> => context.lastPrinted(EXPLAINED_BYTES);
-  const [left, before, { faultIn, missingIn }, , unwritten] = await Promise.all([
+  const [left, before, { faultIn, missingIn }, after, unwritten] = await Promise.all([
     leftoversOf(installation, context),
     installation.copy.database(),
     import('./faults.ts'),
-    dropUnmet(installation, context),
+    dropUnmet(installation, context).then(installation.reader.read),
     // Whatever is kept of the outcome from here on must not outlive it.
-    syncDisk(installation.environment, [installation.root]),
+    context.isWritten ? undefined : syncDisk(installation.environment, [installation.root]),
   ]);
   if (left !== undefined) {
     const said = explain({
@@ -224,7 +208,6 @@ async function mend(
   }
   if (unwritten !== undefined) return { code: 'unknown', reason: unwritten };
   const { changes } = readPlan(context);
-  const after = await installation.reader.read();
   const fault = await faultIn(changes, { before, after, output });
   if (fault !== undefined || (context.job.lastExitCode ?? 0) === 0) return fault;
   return missingIn(changes, { ...installation, output });

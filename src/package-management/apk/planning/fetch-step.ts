@@ -28,12 +28,12 @@ export function fetchStep(installation: Installation): CommandStep {
  * What is small is fetched by the daemon itself; if that fails or takes long the job's command does
  * it once more, where everybody sees why.
  */
-export async function fetchSmall(installation: Installation, context: StepContext): Promise<void> {
+export async function fetchSmall(
+  installation: Installation,
+  context: StepContext,
+): Promise<boolean> {
   const { command, bytes } = await whatToFetch(installation, context);
-  const isSmall = command !== undefined && bytes <= SMALL_BYTES;
-  if (isSmall && (await fetchQuickly(command, context))) {
-    planned.write(context, { isFetched: true });
-  }
+  return command !== undefined && bytes <= SMALL_BYTES && fetchQuickly(command, context);
 }
 
 async function whatToFetch(

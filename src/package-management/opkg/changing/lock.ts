@@ -3,6 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { lockHolderOf } from '../../../device/lock-holder.ts';
 import { followTrusted } from '../../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+import { waitForLock } from '../../wait-for-lock.ts';
 
 /** Who holds opkg's lock, a POSIX one: a process id, or undefined. */
 export function readLockHolder(file: string): Promise<number | undefined> {
@@ -39,4 +41,32 @@ function cannotOwn(path: string, cause: unknown): DepotError {
     `cannot run opkg: its lock file ${path} is not root's: ${reasonOf(cause)}`,
     { cause },
   );
+}
+
+/** What of the installation it takes to be let in. */
+interface Entrance {
+  lockFile: string;
+  lockHolder: () => Promise<number | undefined>;
+  prepareFolders: () => Promise<void>;
+}
+
+/**
+ * opkg does not wait for its lock but fails at once, reading commands too, so the job waits for it,
+ * and says so.
+ * @returns whether somebody held it: an opkg that ends removes its file, and any user may put
+ *   another one in its place
+ */
+export function waitForOpkg(
+  { lockFile: file, lockHolder: findHolder }: Entrance,
+  context: StepContext,
+): Promise<boolean> {
+  return waitForLock({ purpose: 'run opkg', file, findHolder }, context);
+}
+
+/** The same, with what opkg needs to start. */
+export async function makeReady(installation: Entrance, context: StepContext): Promise<boolean> {
+  await installation.prepareFolders();
+  const wasHeld = await waitForOpkg(installation, context);
+  if (wasHeld) await installation.prepareFolders();
+  return wasHeld;
 }

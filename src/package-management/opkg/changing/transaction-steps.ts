@@ -10,11 +10,12 @@ import { failureError, type Failure } from '../../failure.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { PackageChange, TransactionSteps } from '../../manager.ts';
 import { lasting, transactionSlots } from '../../memory.ts';
-import { LOCK_LIMIT_MS, LOCK_PAUSE_MS, waitForLock } from '../../wait-for-lock.ts';
+import { ahead, LOCK_LIMIT_MS, LOCK_PAUSE_MS } from '../../wait-for-lock.ts';
 import type { AutoInstalled } from '../database/auto-installed.ts';
 import { lowerVersions, restoreVersions } from '../recovery/lowered-versions.ts';
 import { damageSteps, type DamageTools } from '../recovery/repair-steps.ts';
 import type { Installation } from '../installation.ts';
+import { makeReady, waitForOpkg } from './lock.ts';
 import { listsSteps } from '../feeds/missing-lists.ts';
 import { withoutList } from '../recovery/orphaned-files.ts';
 import { unlisted } from '../recovery/unlisted.ts';
@@ -44,26 +45,28 @@ export function createTransactionSteps(
     waitForLock: (context: StepContext) => waitForOpkg(installation, context),
     wasShutOut: hasLostLock,
   };
+  // The kernel takes 10 ms and more to tell of locks.
+  const ready = ahead((context) => makeReady(installation, context));
+  const atFirst = { ...tools, meanwhile: ready.begin };
   return {
     first: (choosesFromFeeds, areListsTooOld) =>
-      listsSteps(installation, { ...tools, areListsTooOld }, () => choosesFromFeeds),
+      listsSteps(installation, { ...atFirst, areListsTooOld }, () => choosesFromFeeds),
     needSpace: (purpose) => needSpace(installation, purpose),
-    before: (changeIn, _, { keep, ...ready } = {}) => [
+    before: (changeIn, _, { keep, ...readies } = {}) => [
       {
         ...keep,
-        ...ready,
+        ...readies,
         id: 'prepare-change',
         label: 'prepare',
         act: async (context) => {
-          await prepareAndKeep(installation, context, { change: changeIn(context), keep });
-          // Last, so that it has what others did while this job waited.
-          await statusCopy.save();
-          const { names = [], verb = 'remove' } = changeIn(context) ?? {};
+          const [change, wasHeld] = [changeIn(context), ready.end(context)];
+          await prepareAndKeep(installation, context, { change, keep, wasHeld });
+          const { names = [], verb = 'remove' } = change ?? {};
           if (verb !== 'remove') {
             await lowerVersions(installation.statusFile, context, damaged.among(names));
           }
           // A removal that is cut off has nothing to go back to.
-          lasting.write(context, { isWritten: changeIn(context)?.verb === 'remove' });
+          lasting.write(context, { isWritten: change?.verb === 'remove' });
           return undefined;
         },
       },
@@ -74,7 +77,7 @@ export function createTransactionSteps(
         id: 'write',
         label: 'write to the disk',
         act: async (context) => {
-          const reason = await writeDown(installation);
+          const reason = context.isWritten ? undefined : await writeDown(installation);
           if (reason === undefined) lasting.write(context, { isWritten: true });
           else if (context.job.phase === 'repair') await context.note(reason);
           else throw new DepotError('internal', reason);
@@ -82,6 +85,7 @@ export function createTransactionSteps(
         },
       },
     ],
+    roots: async () => (await installation.readConfig()).destinations,
     databaseBefore: statusCopy.read,
     wasShutOut: hasLostLock,
     mend: async (context) => {
@@ -100,7 +104,7 @@ export function createTransactionSteps(
     accept: statusCopy.save,
     cleanUp: () => [],
     beforeRepair: async (context, repair) => {
-      await prepare(installation, context);
+      await prepare(installation, context, await makeReady(installation, context));
       return repair;
     },
     removeOrphans: async (context, since) => {
@@ -178,14 +182,24 @@ function damagedRecord(reason: string): Failure {
   };
 }
 
+interface Preparation {
+  change: PackageChange | undefined;
+  keep: Act | undefined;
+  /** As `makeReady` answers. */
+  wasHeld: Promise<boolean>;
+}
+
 /** What was kept while others were at work is kept once more. */
 async function prepareAndKeep(
   installation: Installation,
   context: StepContext,
-  { change, keep }: { change: PackageChange | undefined; keep: Act | undefined },
+  { change, keep, wasHeld }: Preparation,
 ): Promise<void> {
-  const preparing = prepare(installation, context).then(async (isChanged) => {
+  const preparing = wasHeld.then(async (isHeld) => {
+    const isChanged = await prepare(installation, context, isHeld);
     await needRoom(installation, change);
+    // Last, so that it has what others did while this job waited.
+    await installation.statusCopy.save();
     return isChanged;
   });
   const [prepared, kept] = await Promise.allSettled([preparing, keep?.act(context)]);
@@ -198,30 +212,17 @@ async function prepareAndKeep(
  * A status file that came out damaged earlier is put back, when nobody else holds the lock.
  * @returns whether packages, or their records, have changed meanwhile
  */
-async function prepare(installation: Installation, context: StepContext): Promise<boolean> {
-  const { prepareFolders, statusCopy } = installation;
-  await prepareFolders();
-  const wasHeld = await waitForOpkg(installation, context);
-  if (wasHeld) await prepareFolders();
+async function prepare(
+  { statusCopy }: Installation,
+  context: StepContext,
+  wasHeld: boolean,
+): Promise<boolean> {
   if (await statusCopy.isIntact()) return wasHeld;
   await context.note(
     'the status file of opkg is damaged; the copy from before the last job is put back',
   );
   await statusCopy.restore();
   return true;
-}
-
-/**
- * opkg does not wait for its lock but fails at once, reading commands too, so the job waits for it,
- * and says so.
- * @returns whether somebody held it: an opkg that ends removes its file, and any user may put
- *   another one in its place
- */
-function waitForOpkg(
-  { lockFile: file, lockHolder: findHolder }: Installation,
-  context: StepContext,
-): Promise<boolean> {
-  return waitForLock({ purpose: 'run opkg', file, findHolder }, context);
 }
 
 /** Since when somebody else has been faster, in milliseconds since 1970. */

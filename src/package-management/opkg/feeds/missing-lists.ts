@@ -16,6 +16,8 @@ export interface ListsTools {
   waitForLock: (context: StepContext) => Promise<unknown>;
   wasShutOut: (context: StepContext) => Promise<boolean>;
   areListsTooOld?: (() => Promise<boolean>) | undefined;
+  /** Begins, once nothing is fetched any more, what a later step waits for. */
+  meanwhile?: (context: StepContext) => void;
 }
 
 /**
@@ -25,7 +27,7 @@ export interface ListsTools {
  */
 export function listsSteps(
   installation: Installation,
-  { lists, update, waitForLock, wasShutOut, areListsTooOld }: ListsTools,
+  { lists, update, waitForLock, wasShutOut, areListsTooOld, meanwhile }: ListsTools,
   isNeeded: (context: StepContext) => boolean,
 ): Step[] {
   return [
@@ -62,7 +64,10 @@ export function listsSteps(
       label: 'check lists',
       act: async (context) => {
         const { job, note } = context;
-        if (!fetching.read(context).fetchesLists) return undefined;
+        if (!fetching.read(context).fetchesLists) {
+          meanwhile?.(context);
+          return undefined;
+        }
         if (await wasShutOut(context)) return retryFrom({ id: 'look-for-lists' });
         const failed = await lists.checkFetched(context);
         await lists.forget();
