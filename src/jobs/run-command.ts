@@ -105,6 +105,12 @@ async function startAndWait(
     throw error;
   });
   delete run.isUnrecorded;
+  // A stop that came since finds no command to end, only one that is about to begin.
+  if (isToStop(run, step)) {
+    await held.abandon();
+    await endProcesses(run.processes, { jobId: job.id, mark: held.mark });
+    throw new Stopped();
+  }
   held.go();
   return waitForCommand(run, step, held.ended);
 }

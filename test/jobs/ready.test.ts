@@ -88,3 +88,20 @@ test('a holder that somebody has ended is replaced, and the command runs', async
   };
   expect(await run([actOf('act', endHolder), commandOf('last')])).toEqual(['done', ['last']]);
 });
+
+test('a command is not begun if the stop comes while its holder is put on record', async () => {
+  let stop: () => unknown = () => undefined;
+  const { queue, journal } = await openQueue(folder, {
+    onSaved: ({ process: mark }) => mark && stop(),
+  });
+  const submission = await queue.submit(request('demo', { '1': 'touch ran' }));
+  if (!('job' in submission)) throw new Error('it was not taken');
+  const { job } = submission;
+  stop = () => void queue.stop(job.id);
+
+  await expect.poll(() => isEnded(job.state), { timeout: 20_000 }).toBe(true);
+
+  expect(job).toMatchObject({ state: 'stopped', exitCode: 143 });
+  expect(await readdir(folder)).not.toContain('ran');
+  await journal.close();
+});
