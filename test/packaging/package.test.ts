@@ -7,6 +7,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { readPackageFile } from '../../src/package-management/apk/package-file/apk-file.ts';
 import { runCommand, type Outcome } from '../device/command.ts';
 import { REPOSITORY } from '../source-tree.ts';
+import { bundledProgram } from '../support/bundled-program.ts';
 import { createElf } from './elf-file.ts';
 
 const MADE_AT = 1_712_345_678;
@@ -243,7 +244,7 @@ test('a time that is none is refused', async () => {
   });
 });
 
-function makePackages({
+async function makePackages({
   out,
   args = [],
   env = {},
@@ -252,18 +253,10 @@ function makePackages({
   args?: string[];
   env?: NodeJS.ProcessEnv;
 }): Promise<Outcome> {
-  const words = [
-    process.execPath,
-    '--import',
-    'tsx',
-    join(REPOSITORY, 'packaging/package.ts'),
-    '--out',
-    out,
-    ...args,
-  ] as const;
-  return runCommand(words, {
+  const program = await bundledProgram(join(REPOSITORY, 'packaging/package.ts'));
+  return runCommand([process.execPath, program, '--out', out, ...args], {
     cwd: REPOSITORY,
-    env: { ...process.env, SOURCE_DATE_EPOCH: String(MADE_AT), TSX_DISABLE_CACHE: '1', ...env },
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(MADE_AT), ...env },
   });
 }
 

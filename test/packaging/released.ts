@@ -8,6 +8,7 @@ import { inflateRawSync } from 'node:zlib';
 
 import { runCommand, type Outcome } from '../device/command.ts';
 import { REPOSITORY } from '../source-tree.ts';
+import { bundledProgram } from '../support/bundled-program.ts';
 import { createElf } from './elf-file.ts';
 
 /** The time that everything in a release of these tests has. */
@@ -34,16 +35,11 @@ export async function createWorks(): Promise<Works> {
   const keys = join(folder, 'keys');
   const node = join(folder, 'node-for-musl');
   await writeFile(node, createElf());
-  const run = (script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
-    const path = join(REPOSITORY, 'packaging/release', script);
-    return runCommand([process.execPath, '--import', 'tsx', path, ...args], {
+  const run = async (script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+    const program = await bundledProgram(join(REPOSITORY, 'packaging/release', script));
+    return runCommand([process.execPath, program, ...args], {
       cwd: REPOSITORY,
-      env: {
-        ...process.env,
-        SOURCE_DATE_EPOCH: String(RELEASED_AT),
-        TSX_DISABLE_CACHE: '1',
-        ...env,
-      },
+      env: { ...process.env, SOURCE_DATE_EPOCH: String(RELEASED_AT), ...env },
     });
   };
   const works: Works = {

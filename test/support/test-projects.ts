@@ -8,10 +8,8 @@ const ROOT = join(import.meta.dirname, '../..');
 
 /** What others at work at the same moment would spoil: they hold times. */
 export const ALONE: readonly string[] = [
-  'test/features/login/panel-sessions.test.ts',
   'test/http/crowd/crowd.test.ts',
   'test/http/many-connections.test.ts',
-  'test/http/pipelining.test.ts',
 ];
 
 /** Modules by which a test, or what it imports below test/, starts programs, servers or clients. */
