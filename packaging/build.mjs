@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
 import { allTexts, pageFiles } from './page-files.mjs';
+import { joinChunks } from './chunks.mjs';
 import { createTextsBehind } from './texts-behind.mjs';
 import { bundledFolders, licencesOf, packagesOf } from './third-party.mjs';
 
@@ -160,14 +161,18 @@ const options = {
   logLevel: 'warning',
 };
 
+/** As src/start.ts reads it. */
+const HEAD_BYTES = 32;
+
 const behind = createTextsBehind();
-const { outputFiles } = await build({
+const chunks = await build({
   ...options,
   entryPoints: ['src/main.ts'],
-  outfile: 'dist/depotd.cjs',
+  outdir: 'dist',
+  entryNames: '[name]',
   write: false,
-  format: 'cjs',
-  supported: { 'dynamic-import': false },
+  format: 'esm',
+  splitting: true,
   loader: { '.svg': 'text' },
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
   plugins: [
@@ -179,32 +184,29 @@ const { outputFiles } = await build({
     laterModules,
     quickPaths,
   ],
-  // As a function, for who compiles it.
-  banner: { js: '(function (exports, require, textAt) { const module = { exports };' },
-  footer: { js: 'exports.main = module.exports.main; })' },
 });
 
-const { text, texts } = behind.layBehind(outputFiles[0].text);
+const { text, texts } = behind.layBehind(await joinChunks(chunks, options));
 assertNarrow('dist/depotd.cjs', text);
-const daemon = Buffer.concat([Buffer.from(text), texts]);
+const hash = createHash('sha256').update(text).update(texts).digest('hex').slice(0, 16);
+const head = `// ${hash} ${HEAD_BYTES + text.length} `.padEnd(HEAD_BYTES - 1);
 mkdirSync(new URL('dist', root), { recursive: true });
-writeFileSync(new URL('dist/depotd.cjs', root), daemon);
+writeFileSync(
+  new URL('dist/depotd.cjs', root),
+  Buffer.concat([Buffer.from(`${head}\n${text}`), texts]),
+);
 
-const ofDaemon = {
-  BUNDLE_HASH: JSON.stringify(createHash('sha256').update(daemon).digest('hex').slice(0, 16)),
-  CODE_BYTES: String(text.length),
-};
 const starter = {
   ...options,
   entryPoints: ['src/start.ts'],
   banner: { js: '#!/usr/bin/env node' },
 };
-await build({ ...starter, outfile: 'dist/depotd.mjs', format: 'esm', define: ofDaemon });
+await build({ ...starter, outfile: 'dist/depotd.mjs', format: 'esm' });
 await build({
   ...starter,
   outfile: 'dist/start.cjs',
   format: 'cjs',
-  define: { ...ofDaemon, 'import.meta.dirname': '__dirname' },
+  define: { 'import.meta.dirname': '__dirname' },
 });
 
 await build({

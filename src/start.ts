@@ -1,10 +1,8 @@
 import type { Main } from './main.ts';
 import { createCodeCache } from './runtime/code-cache.ts';
 
-/** Of `depotd.cjs`, by the build. */
-declare const BUNDLE_HASH: string;
-/** How much of it is code; packed texts are behind. */
-declare const CODE_BYTES: number;
+/** What `depotd.cjs` begins with: a hash of it, and how much of it is code; texts are behind. */
+const HEAD_BYTES = 32;
 
 /**
  * What is started: it compiles the daemon, `depotd.cjs` beside it, with the code that V8 kept of an
@@ -25,7 +23,6 @@ if (process.execArgv.some((flag) => flag.startsWith('--max-old-space-size'))) {
 }
 
 const file = `${import.meta.dirname}/depotd.cjs`;
-const cache = createCodeCache(file, BUNDLE_HASH);
 // It stays open: the texts of a running daemon are in it after an upgrade has put another there.
 const descriptor = openSync(file, 'r');
 const read = (position: number, length: number): Buffer => {
@@ -33,7 +30,10 @@ const read = (position: number, length: number): Buffer => {
   readSync(descriptor, bytes, 0, length, position);
   return bytes;
 };
-const script = new Script(read(0, CODE_BYTES).toString('latin1'), {
+const [, hash = '', length] = read(0, HEAD_BYTES).toString('latin1').split(' ');
+const codeBytes = Number(length);
+const cache = createCodeCache(file, hash);
+const script = new Script(read(0, codeBytes).toString('latin1'), {
   filename: file,
   cachedData: cache.read(),
 });
@@ -46,7 +46,7 @@ const run = script.runInThisContext() as (
 run(
   exported,
   (name) => process.getBuiltinModule(name),
-  (position, length) => read(CODE_BYTES + position, length).toString('base64'),
+  (position, bytes) => read(codeBytes + position, bytes).toString('base64'),
 );
 void exported.main?.(() => {
   if (script.cachedDataRejected !== false) cache.write(script.createCachedData());

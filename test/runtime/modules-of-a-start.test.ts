@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
 
@@ -31,4 +32,15 @@ test('a start loads no module of Node that is for later, and its clock runs', as
   expect(later.filter((name) => loaded.includes(`NativeModule ${name}`))).toEqual([]);
   expect(now).toBeGreaterThan(0);
   expect(now).toBeLessThan(60_000);
+});
+
+test('what the sources import later is no part of what a start runs', async () => {
+  const program = await readFile(join(dirname(DAEMON_PROGRAM), 'depotd.cjs'), 'latin1');
+  const [later = '', atStart = program] = program.split(',loaded={};');
+
+  // The fleet's, apk's and the page's own.
+  for (const words of ['deploymentBase', '/lib/apk/db/scripts', 'Content-Security-Policy']) {
+    expect([words, later.includes(words)]).toEqual([words, true]);
+    expect([words, atStart.includes(words)]).toEqual([words, false]);
+  }
 });

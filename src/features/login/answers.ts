@@ -1,7 +1,6 @@
 import { DepotError } from '../../errors.ts';
 import { json, refusal } from '../../http/respond.ts';
 import { KEY_HEADER } from '../../http/session/sessions.ts';
-import { loginPage } from '../../panel/login-page.ts';
 import { TooManyAttempts } from './attempts.ts';
 import type { LoginMethod } from './method.ts';
 import { pageLanguage } from './page-language.ts';
@@ -45,6 +44,7 @@ export async function answerPage(
   } catch (error) {
     if (!(error instanceof DepotError)) throw error;
     const { message, status } = error;
+    const { loginPage } = await import('../../panel/login-page.ts');
     const fields = await form();
     const headers = error instanceof TooManyAttempts ? retryAfter(error) : {};
     return loginPage(fields, {

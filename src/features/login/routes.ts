@@ -7,7 +7,6 @@ import { json } from '../../http/respond.ts';
 import { get, openGet, openPost, postAsReader, type Route } from '../../http/route.ts';
 import { KEY_HEADER } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
-import { loginPage } from '../../panel/login-page.ts';
 import { answerApi, answerPage, done } from './answers.ts';
 import type { LoginMethod, LoginParams } from './method.ts';
 import { pageLanguage } from './page-language.ts';
@@ -65,6 +64,7 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
       summary: 'The log-in page',
       params: pageParams,
       handle: async ({ context }) => {
+        const { loginPage } = await import('../../panel/login-page.ts');
         const language = pageLanguage(context.req.raw);
         const answer = loginPage(await inForce().form(), { language });
         answer.headers.set('x-depotd-auth', auth);

@@ -7,7 +7,7 @@ import { revalidated } from '../../http/respond.ts';
 import { openGet, type Route } from '../../http/route.ts';
 import { packedTextsOf } from '../../languages/languages.ts';
 import { acceptsGzip } from '../../http/packed.ts';
-import { createServedPage, type ServedPage } from './served-page.ts';
+import type { ServedPage } from './served-page.ts';
 
 /** The built-in page: it talks to the same interface as everybody. */
 export function panelRoutes({ base, auth }: { base: string; auth: string }): Route[] {
@@ -18,7 +18,7 @@ export function panelRoutes({ base, auth }: { base: string; auth: string }): Rou
       summary: 'The built-in panel page',
       params: {},
       handle: async ({ context }) => {
-        page ??= createServedPage(auth);
+        page ??= import('./served-page.ts').then((served) => served.createServedPage(auth));
         return servePage(context.req.raw, await page);
       },
     }),
