@@ -140,7 +140,7 @@ function disturbances(at: (path: string) => string): Pick<EngineDevice, 'hook' |
     wrap: async (program, text) => {
       const { stdout } = await command('sh', ['-c', 'command -v "$1"', 'sh', program]);
       const wrapper = at(`programs/${program}`);
-      if (text === undefined) await rm(wrapper);
+      if (text === undefined) await rm(wrapper, { force: true });
       else {
         await writeFile(wrapper, `#!/bin/sh\n${text}\nexec ${stdout.trim()} "$@"\n`, {
           mode: 0o755,

@@ -155,7 +155,11 @@ test('the place of uploads is below the device root', () => {
 });
 
 test('a large file passes through little memory, also where its first bytes come together with the request', async () => {
-  const large = await createUploadDevice({}, { set: ['main.upload_max_mb=128'] });
+  const large = await createUploadDevice(
+    {},
+    // As the start script has it; a process of its own, too.
+    { set: ['main.upload_max_mb=128'], nodeFlags: ['--max-old-space-size=64'] },
+  );
   onTestFinished(() => large.close());
   const before = residentMb(large.daemon.pid);
   const body = Buffer.concat([
