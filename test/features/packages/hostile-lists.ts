@@ -42,23 +42,23 @@ export const HOSTILE_LISTS: Readonly<Record<string, HostileList>> = {
     many(3000, (index) => paragraph(`p${index}`, { Depends: 'virtual', Provides: 'virtual' })),
   ),
   '200,000 plain packages': fitting(() => many(200_000, (index) => paragraph(`p${index}`))),
-  'a chain of 20,000': tooLarge(() =>
-    many(20_000, (index) => paragraph(`p${index}`, { Depends: `p${index + 1}` })),
+  'a chain of 60,000': tooLarge(() =>
+    many(60_000, (index) => paragraph(`p${index}`, { Depends: `p${index + 1}` })),
   ),
-  'a chain of 20,000 from its end': tooLarge(() =>
-    many(20_000, (index) => paragraph(`p${19_999 - index}`, { Depends: `p${20_000 - index}` })),
+  'a chain of 60,000 from its end': tooLarge(() =>
+    many(60_000, (index) => paragraph(`p${59_999 - index}`, { Depends: `p${60_000 - index}` })),
   ),
   'a chain of 200 from its end': fitting(
     () =>
       paragraph('p200') +
       many(200, (index) => paragraph(`p${199 - index}`, { Depends: `p${200 - index}` })),
   ),
-  'p0 in 60,000 versions': tooLarge(() =>
-    many(60_000, (index) => paragraph('p0', { Version: `${index}` })),
+  'p0 in 200,000 versions': tooLarge(() =>
+    many(200_000, (index) => paragraph('p0', { Version: `${index}` })),
   ),
-  'libc in 60,000 versions': tooLarge(
+  'libc in 200,000 versions': tooLarge(
     () =>
-      many(60_000, (index) => paragraph('libc', { Version: `${index}` })) +
+      many(200_000, (index) => paragraph('libc', { Version: `${index}` })) +
       paragraph('p0', { Depends: 'libc' }),
   ),
   'two that need 30,000': tooLarge(() =>

@@ -34,7 +34,7 @@ test('what opkg on the command line installs, upgrades and removes shows within 
 test('the entity tag changes with the list', async () => {
   const first = (await store.daemon.get('admin/store/installed')).headers.get('etag') ?? '';
   await store.device.opkg('install', 'app-meta-notes');
-  await expect.poll(names).toEqual(['notes']);
+  await expect.poll(names, SHOWN).toEqual(['notes']);
 
   const again = await store.daemon.get('admin/store/installed', { 'If-None-Match': first });
 
@@ -47,11 +47,11 @@ test.each(['{', '', '[]', 'null', '"text"', '\0\0\0'])(
   async (content) => {
     await store.device.opkg('install', 'app-meta-demo');
     await writeFile(join(metaFolder, 'demo.json'), '{"title":"Demo"}');
-    await expect.poll(async () => (await store.statusOf('demo')).title).toBe('Demo');
+    await expect.poll(async () => (await store.statusOf('demo')).title, SHOWN).toBe('Demo');
 
     await writeFile(join(metaFolder, 'demo.json'), content);
 
-    await expect.poll(async () => (await store.statusOf('demo')).broken).toBe(true);
+    await expect.poll(async () => (await store.statusOf('demo')).broken, SHOWN).toBe(true);
 
     expect((await store.installed()).find(({ name }) => name === 'demo')).toMatchObject({
       name: 'demo',
@@ -78,7 +78,7 @@ test('what is wrong in one key of a meta file costs that key alone, and further 
     }),
   );
 
-  await expect.poll(async () => (await store.statusOf('demo')).version).toBe('3.0');
+  await expect.poll(async () => (await store.statusOf('demo')).version, SHOWN).toBe('3.0');
 
   const { time, ...rest } = await store.statusOf('demo');
   expect(rest).toEqual({ name: 'demo', version: '3.0', colour: { red: [1] }, installed: true });
@@ -90,17 +90,17 @@ test('a meta file whose package is not installed, or whose name is no package na
   await writeFile(join(metaFolder, '-o.json'), '{"title":"Option"}');
   await mkdir(join(metaFolder, 'folder.json'));
   await store.device.opkg('install', 'virt');
-  await expect.poll(async () => (await store.statusOf('virt')).installed).toBe(true);
+  await expect.poll(async () => (await store.statusOf('virt')).installed, SHOWN).toBe(true);
 
   expect(await names()).toEqual(['demo', 'notes']);
 });
 
 test('a meta folder that goes and comes again is followed', async () => {
   await rm(metaFolder, { recursive: true, maxRetries: 20, retryDelay: 100 });
-  await expect.poll(names).toEqual([]);
+  await expect.poll(names, SHOWN).toEqual([]);
 
   await mkdir(metaFolder);
   await writeFile(join(metaFolder, 'notes.json'), '{"title":"Notes"}');
 
-  await expect.poll(names).toEqual(['notes']);
+  await expect.poll(names, SHOWN).toEqual(['notes']);
 });

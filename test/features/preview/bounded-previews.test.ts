@@ -17,7 +17,7 @@ const REST_MB = 12;
 const HEAP_MB = REST_MB + 20;
 const MOST_SECONDS = 5;
 const AT_REST_MS = 1500;
-const RUNS = Number(process.env.RUNS ?? 8);
+const RUNS = Number(process.env.RUNS ?? 25);
 const SEED = Number(process.env.SEED ?? 1);
 
 let store: Store;
