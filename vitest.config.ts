@@ -36,6 +36,10 @@ const textFiles = {
   },
 };
 
+// Node reads these certificates at each start, which takes as long as all else of it, and no test
+// talks to anybody by TLS who has one of them.
+delete process.env['NODE_EXTRA_CA_CERTS'];
+
 /**
  * `--mode fast` runs what needs neither root nor other programs, `--mode contracts` also what
  * describes opkg and apk alone. Else all groups run that can; in CI one that cannot is a failure.
