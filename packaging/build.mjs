@@ -2,11 +2,10 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
 import { allTexts, pageFiles } from './page-files.mjs';
-import { joinChunks } from './chunks.mjs';
-import { createTextsBehind } from './texts-behind.mjs';
+import { assertNarrow, joinChunks } from './chunks.mjs';
+import { createTextsBehind, packed } from './texts-behind.mjs';
 import { bundledFolders, licencesOf, packagesOf } from './third-party.mjs';
 
 const root = new URL('..', import.meta.url);
@@ -72,11 +71,6 @@ const deferredPackages = (keep) => ({
     });
   },
 });
-
-/** It is a third of the size on the flash, and unpacked once. */
-function packed(text) {
-  return gzipSync(text, { level: 9 }).toString('base64');
-}
 
 function compileLater(name, packed) {
   const exported = DEFERRED[name].map((name) =>
@@ -186,7 +180,8 @@ const chunks = await build({
   ],
 });
 
-const { text, texts } = behind.layBehind(await joinChunks(chunks, options));
+const text = await joinChunks(chunks, { options, behind });
+const texts = behind.texts();
 assertNarrow('dist/depotd.cjs', text);
 const hash = createHash('sha256').update(text).update(texts).digest('hex').slice(0, 16);
 const head = `// ${hash} ${HEAD_BYTES + text.length} `.padEnd(HEAD_BYTES - 1);
@@ -236,15 +231,3 @@ writeFileSync(
   new URL('dist/bundled-packages.json', root),
   `${JSON.stringify(packagesOf(fileURLToPath(root), bundled, lock), null, 2)}\n`,
 );
-
-/**
- * V8 keeps a source whose characters are all ASCII with one byte each, and any other with two:
- * a single Chinese character in a regular expression, which esbuild leaves as it is, would cost the
- * daemon a megabyte at rest.
- */
-function assertNarrow(file, text) {
-  const at = text.search(/[^\x00-\x7f]/);
-  if (at < 0) return;
-  const around = text.slice(Math.max(0, at - 40), at + 20);
-  throw new Error(`cannot keep ${file} in one byte a character: write \\u…: …${around}…`);
-}

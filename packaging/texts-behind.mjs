@@ -1,32 +1,35 @@
 // Packed texts that a start does not read: they lie behind the code, in the same file.
+import { gzipSync } from 'node:zlib';
 
 /** Keeps the texts of one bundle. */
 export function createTextsBehind() {
-  const texts = [];
+  const kept = [];
+  let position = 0;
   return {
     /**
      * @param packed in base64
-     * @returns what stands for it in the bundle until that is whole
+     * @returns what stands for it in code until that is whole
      */
-    keep: (packed) => `@text:${texts.push(packed) - 1}@`,
-    /**
-     * @param code of the bundle; `textAt(position, length)` gives it a text again, in base64, when
-     *   it is first used
-     */
-    layBehind: (code) => {
-      const laid = [];
-      let position = 0;
-      const text = code.replace(PLACE, (_, property, index) => {
-        const bytes = Buffer.from(texts[index], 'base64');
-        const call = `textAt(${position},${bytes.length})`;
-        laid.push(bytes);
-        position += bytes.length;
-        return property === undefined ? call : `get ${property}(){return ${call}}`;
-      });
-      return { text, texts: Buffer.concat(laid) };
+    keep: (packed) => {
+      const bytes = Buffer.from(packed, 'base64');
+      const place = `@text:${position},${bytes.length}@`;
+      kept.push(bytes);
+      position += bytes.length;
+      return place;
     },
+    /** @returns the code; `textAt(position, length)` gives it a text again, in base64, when it is used */
+    laidBehind: (code) =>
+      code.replace(PLACE, (_, property, place) =>
+        property === undefined ? `textAt(${place})` : `get ${property}(){return textAt(${place})}`,
+      ),
+    texts: () => Buffer.concat(kept),
   };
 }
 
+/** It is a third of the size on the flash, and unpacked once. */
+export function packed(text) {
+  return gzipSync(text, { level: 9 }).toString('base64');
+}
+
 /** As a value of an object it is read with the value. */
-const PLACE = /(?:\b(\w+):)?["'`]@text:(\d+)@["'`]/g;
+const PLACE = /(?:\b(\w+):)?["'`]@text:(\d+,\d+)@["'`]/g;

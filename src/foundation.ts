@@ -36,7 +36,7 @@ export async function createFoundation({
   const [processes, notes] = [createProcesses(), createNotes(paths.stateDir)];
   await openTrustedFolder(paths.stateDir);
   const environment = commandEnvironment();
-  await claimState({ folder: paths.stateDir, notes, processes, environment, log });
+  await claimState({ folder: paths.stateDir, processes, environment, log });
   const [journal, logs] = await Promise.all([
     openJournal(paths.stateDir, {
       mostEnded: config().main.keep_jobs,

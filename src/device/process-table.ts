@@ -1,4 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { systemCode } from '../errors.ts';
 
 /**
@@ -19,9 +20,13 @@ export interface ProcessEntry {
  * @returns undefined if there is no such process
  * @throws an Error of Node if that cannot be found out, for want of descriptors say
  */
-export async function readProcess(pid: number): Promise<ProcessEntry | undefined> {
-  const stat = await readOf(pid, 'stat');
-  return stat === undefined ? undefined : parseStat(pid, stat);
+export function readProcess(pid: number): ProcessEntry | undefined {
+  try {
+    return parseStat(pid, readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch (error) {
+    throwUnlessGone(error);
+    return undefined;
+  }
 }
 
 /** The command's name, in parentheses, may hold anything: fields are counted from its last one. */
@@ -38,20 +43,16 @@ function parseStat(pid: number, stat: string): ProcessEntry {
   };
 }
 
-/** Processes read at a time: each takes a descriptor. */
-const AT_ONCE = 8;
-
 /**
  * Every process alive, or only gone by a moment.
+ * @param areZombies whether those that have ended count, as long as nobody has asked for their end
  * @throws an Error of Node if the table cannot be read as a whole
  */
-export async function readProcesses(): Promise<ProcessEntry[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const entries: (ProcessEntry | undefined)[] = [];
-  for (let index = 0; index < pids.length; index += AT_ONCE) {
-    entries.push(...(await Promise.all(pids.slice(index, index + AT_ONCE).map(readProcess))));
-  }
-  return entries.filter((entry): entry is ProcessEntry => entry?.isZombie === false);
+export function readProcesses({ areZombies = false } = {}): ProcessEntry[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => readProcess(Number(pid)) ?? [])
+    .filter(({ isZombie }) => areZombies || !isZombie);
 }
 
 /**
@@ -60,18 +61,16 @@ export async function readProcesses(): Promise<ProcessEntry[]> {
  * @throws an Error of Node if that cannot be found out
  */
 export async function variableOf(pid: number, name: string): Promise<string | undefined> {
-  const entries = ((await readOf(pid, 'environ')) ?? '').split('\0');
+  const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(throwUnlessGone);
+  const entries = (environment ?? '').split('\0');
   return entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 /** What the kernel answers for a process that has ended, and for one that may not be looked at. */
 const NOT_THERE: readonly (string | undefined)[] = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'];
 
-async function readOf(pid: number, file: string): Promise<string | undefined> {
-  return readFile(`/proc/${pid}/${file}`, 'latin1').catch((error: unknown) => {
-    if (NOT_THERE.includes(systemCode(error))) return undefined;
-    throw error;
-  });
+function throwUnlessGone(error: unknown): undefined {
+  if (!NOT_THERE.includes(systemCode(error))) throw error;
 }
 
 /** The processes below one, without itself. */

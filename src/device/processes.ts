@@ -115,7 +115,7 @@ async function markOf(
   pid: number,
   { isOnTerminal, group }: { isOnTerminal: boolean; group: string | undefined },
 ): Promise<ProcessMark> {
-  const [entry, boot] = [await readProcess(pid), await bootId()];
+  const [entry, boot] = [readProcess(pid), await bootId()];
   // One that was killed at once is marked as what it is: gone.
   const mark = { pid, startTicks: entry?.startTicks ?? 0, bootId: boot, isOnTerminal };
   return group === undefined ? mark : { ...mark, cgroup: group };
@@ -150,7 +150,7 @@ function withShell(environment: Record<string, string>): Record<string, string> 
 }
 
 async function isAlive(mark: ProcessMark): Promise<boolean> {
-  const entry = await readProcess(mark.pid);
+  const entry = readProcess(mark.pid);
   if (entry === undefined || entry.isZombie || entry.startTicks !== mark.startTicks) return false;
   return (await bootId()) === mark.bootId;
 }
@@ -160,7 +160,7 @@ async function isAlive(mark: ProcessMark): Promise<boolean> {
  * holder, those of its session, which outlive it, and those that carry the job's variable.
  */
 async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {
-  const [inGroup, entries] = [await processesIn(mark.cgroup), await readProcesses()];
+  const [inGroup, entries] = [await processesIn(mark.cgroup), readProcesses()];
   const isRelated = (await isNumberReused(mark, entries)) ? () => false : relationTo(mark, entries);
   const terminal = terminalOf(mark, entries);
   const members: number[] = [];
@@ -175,7 +175,7 @@ async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {
 
 async function jobsUnderWay(): Promise<Set<string>> {
   const ids = new Set<string>();
-  for (const { pid } of await readProcesses()) {
+  for (const { pid } of readProcesses()) {
     const id = await variableOf(pid, JOB_VARIABLE);
     if (id !== undefined) ids.add(id);
   }

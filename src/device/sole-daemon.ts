@@ -1,16 +1,27 @@
-import { closeSync, openSync } from 'node:fs';
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { parseJson } from './durable-file.ts';
 import { lockDescriptor } from './exec.ts';
 import { isStillAt, openLockFile } from './lock-file.ts';
-import type { Notes, Processes } from './ports.ts';
+import type { Processes } from './ports.ts';
 import { readProcess } from './process-table.ts';
 
-const NOTE = 'daemon';
+const NOTE_FILE = 'daemon.json';
 const LOCK_FILE = 'daemon.lock';
 const claim = v.object({ pid: v.number(), startTicks: v.number(), bootId: v.string() });
 
@@ -24,7 +35,6 @@ const POLL_MS = 50;
 export interface ClaimOptions {
   /** The state folder. */
   folder: string;
-  notes: Notes;
   processes: Pick<Processes, 'bootId' | 'isAlive'>;
   /** The whole environment of the program flock. */
   environment: Record<string, string>;
@@ -40,29 +50,28 @@ export interface ClaimOptions {
  * there in every namespace that sees the folder. It belongs to the open file description, so that
  * the program flock(1), which sets it on the descriptor that it inherits, may end, and the lock
  * goes with this process, however that ends (docs/reference/jobs.md). The note beside it says who
- * holds the lock, and keeps out a version of depotd that knows no such lock.
+ * holds the lock, and keeps out a version of depotd that knows no such lock. Files are read and
+ * written at once, not by another thread: nobody is answered yet.
  * @throws DepotError unavailable if another daemon has not ended within `waitMs`
  */
 export async function claimState(options: ClaimOptions): Promise<void> {
   const deadline = performance.now() + (options.waitMs ?? WAIT_MS);
-  await makeFolder(options);
+  makeFolder(options);
   await lock(options, deadline);
   await waitForHolder(options, deadline);
   const { pid } = process;
-  const startTicks = (await readProcess(pid))?.startTicks ?? 0;
-  // A folder without room for it has none for job records either, which are what is at stake.
-  await options.notes
-    .write(NOTE, { pid, startTicks, bootId: await options.processes.bootId() })
-    .catch(() => undefined);
+  const startTicks = readProcess(pid)?.startTicks ?? 0;
+  writeNote(options.folder, { pid, startTicks, bootId: await options.processes.bootId() });
 }
 
-async function makeFolder({ folder, log }: ClaimOptions): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw new DepotError('unavailable', `cannot make ${folder}: ${reasonOf(error)}`, {
-      cause: error,
-    });
-  });
-  await closeToOthers(folder, log);
+function makeFolder({ folder, log }: ClaimOptions): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const cause = { cause: error };
+    throw new DepotError('unavailable', `cannot make ${folder}: ${reasonOf(error)}`, cause);
+  }
+  closeToOthers(folder, log);
 }
 
 /** The descriptor is a number: a FileHandle would be closed as soon as nobody refers to it. */
@@ -77,7 +86,7 @@ async function lock(options: ClaimOptions, deadline: number): Promise<void> {
   if (result === 'locked' && (descriptor.isFolder || isStillAt(file, descriptor.number))) return;
   closeSync(descriptor.number);
   if (result === 'locked') return lock(options, deadline);
-  if (result === 'held') throw heldBy(await noteOf(options.notes));
+  if (result === 'held') throw heldBy(readNote(folder));
   log.warn(
     { folder },
     'cannot lock the state folder: two daemons started in one moment are not kept apart',
@@ -101,22 +110,22 @@ function openLock({ folder, log }: ClaimOptions): { number: number; isFolder: bo
  * What is in the folder concerns nobody else. One that was made by hand is empty when the daemon
  * starts first; any other may be shared with somebody on purpose.
  */
-async function closeToOthers(folder: string, log: ClaimOptions['log']): Promise<void> {
-  if (((await stat(folder)).mode & 0o077) === 0) return;
-  const isEmpty = (await readdir(folder)).length === 0;
-  const isClosed =
-    isEmpty &&
-    (await chmod(folder, 0o700).then(
-      () => true,
-      () => false,
-    ));
-  if (!isClosed) log.warn({ folder }, 'other users can open the state folder');
+function closeToOthers(folder: string, log: ClaimOptions['log']): void {
+  if ((statSync(folder).mode & 0o077) === 0) return;
+  const isEmpty = readdirSync(folder).length === 0;
+  try {
+    if (isEmpty) chmodSync(folder, 0o700);
+  } catch {
+    // It stays as it is.
+  }
+  if ((statSync(folder).mode & 0o077) === 0) return;
+  log.warn({ folder }, 'other users can open the state folder');
 }
 
 /** A holder without a lock is of a version that knows none. */
-async function waitForHolder({ notes, processes }: ClaimOptions, deadline: number): Promise<void> {
+async function waitForHolder({ folder, processes }: ClaimOptions, deadline: number): Promise<void> {
   for (;;) {
-    const note = await noteOf(notes);
+    const note = readNote(folder);
     if (note === undefined || note.pid === process.pid) return;
     if (!(await processes.isAlive({ ...note, isOnTerminal: false }))) return;
     if (performance.now() > deadline) throw heldBy(note);
@@ -124,9 +133,28 @@ async function waitForHolder({ notes, processes }: ClaimOptions, deadline: numbe
   }
 }
 
-async function noteOf(notes: Notes): Promise<v.InferOutput<typeof claim> | undefined> {
-  const result = v.safeParse(claim, await notes.read(NOTE));
-  return result.success ? result.output : undefined;
+type Claim = v.InferOutput<typeof claim>;
+
+function readNote(folder: string): Claim | undefined {
+  try {
+    return v.parse(claim, parseJson(readFileSync(join(folder, NOTE_FILE), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Not synced: what a power cut leaves of it names nobody who is alive. */
+function writeNote(folder: string, note: Claim): void {
+  const file = join(folder, NOTE_FILE);
+  const fresh = `${file}.${process.pid}.new`;
+  try {
+    rmSync(fresh, { force: true });
+    writeFileSync(fresh, `${JSON.stringify(note)}\n`, { flag: 'wx', mode: 0o600 });
+    renameSync(fresh, file);
+  } catch {
+    // A folder without room for it has none for job records either, which are what is at stake.
+    rmSync(fresh, { force: true });
+  }
 }
 
 function heldBy(note: { pid: number } | undefined): DepotError {

@@ -1,4 +1,3 @@
-import { createNotes } from '../../src/device/notes.ts';
 import { createProcesses } from '../../src/device/processes.ts';
 import { claimState } from '../../src/device/sole-daemon.ts';
 import { createLog } from '../../src/log.ts';
@@ -13,7 +12,6 @@ process.stdout.write('ready\n');
 process.stdin.once('data', () => {
   claimState({
     folder,
-    notes: createNotes(folder),
     processes: createProcesses(),
     environment: { PATH: path },
     log: createLog('silent'),

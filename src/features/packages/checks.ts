@@ -77,7 +77,7 @@ async function judgeLock({ name, diagnosis }: Examined): Promise<Finding> {
   const holder = await diagnosis.lockHolder();
   if (holder === undefined) return { state: 'ok', message: `nobody keeps ${name} locked` };
   const { file, pid } = holder;
-  const holding = pid === 0 ? undefined : await readProcess(pid);
+  const holding = pid === 0 ? undefined : readProcess(pid);
   const who = pid === 0 ? 'another process' : `process ${pid} (${holding?.name ?? 'gone'})`;
   return {
     state: 'warning',

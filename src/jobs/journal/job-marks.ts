@@ -1,4 +1,5 @@
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath } from '../../device/durable-file.ts';
 import { systemCode } from '../../errors.ts';
@@ -22,11 +23,8 @@ export interface JobMarks {
   removeUnknown: (isKnown: (id: string) => boolean) => void;
 }
 
-export async function openMarks(folder: string): Promise<JobMarks> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+export function openMarks(folder: string): JobMarks {
+  const names = namesIn(folder);
   const known = names === undefined ? undefined : new Set(names);
   const fileOf = (id: string): string => join(folder, id);
   const remove = (id: string): Promise<void> => rm(fileOf(id), { force: true });
@@ -50,6 +48,15 @@ export async function openMarks(folder: string): Promise<JobMarks> {
       for (const id of names ?? []) if (!isKnown(id)) removeLater(id);
     },
   };
+}
+
+function namesIn(folder: string): string[] | undefined {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** On a full disk Node says of a recursive one that the folder is not there. */

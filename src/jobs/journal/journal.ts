@@ -1,11 +1,16 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { EXPLANATIONS } from '../explanation.ts';
 import { ENDED_WITHOUT_CODE, unixNow, type Job } from '../job.ts';
 import { openJournalFile } from './journal-file.ts';
 import { createJournalWriter, type JournalWriter } from './journal-writer.ts';
-import { readJournal, type DamagedLine, type JournalLimits } from './read-journal.ts';
+import {
+  readJournal,
+  type DamagedLine,
+  type JournalContent,
+  type JournalLimits,
+} from './read-journal.ts';
 import { damagedJob } from './record.ts';
 import { moveStrangeAside, setLinesAside } from './set-aside.ts';
 import { isEnded } from '../states.ts';
@@ -40,24 +45,13 @@ export async function openJournal(
   limits: JournalLimits = { mostEnded: Infinity, mostQueued: Infinity },
 ): Promise<Journal> {
   const [file, aside] = [join(folder, 'jobs.jsonl'), join(folder, 'jobs.damaged.jsonl')];
-  const fail = (verb: string) => (error: unknown) => {
-    throw new DepotError(
-      'unavailable',
-      `cannot ${verb} job records ${verb === 'read' ? 'from' : 'to'} ${folder}: ${reasonOf(error)}`,
-      { cause: error },
-    );
-  };
   const marksFolder = join(folder, 'job-marks');
-  const strange = [
-    ...(await moveStrangeAside(file, 'isFile').catch(fail('read'))),
-    ...(await moveStrangeAside(marksFolder, 'isDirectory').catch(fail('read'))),
-  ];
-  const content = await readJournal(file, limits).catch(fail('read'));
+  const { strange, content } = readAll(file, marksFolder, limits);
   const damaged = [...strange, ...content.damaged];
   const jobs = [...content.jobs, ...strange.map(({ id, damage }) => damagedJob(id, damage))];
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const marks = await openMarks(marksFolder);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const marks = openMarks(marksFolder);
     const isChanged = await adoptMarks(jobs, marks);
     const known = new Set(jobs.map(({ id }) => id));
     marks.removeUnknown((id) => known.has(id));
@@ -74,8 +68,28 @@ export async function openJournal(
     if (isOther && (areAside || content.dropped > 0)) await writer.compact();
     return { jobs, damaged, dropped: content.dropped, ...writer };
   } catch (error) {
-    return fail('write')(error);
+    throw cannot(`write job records to ${folder}`, error);
   }
+}
+
+function readAll(
+  file: string,
+  marksFolder: string,
+  limits: JournalLimits,
+): { strange: DamagedLine[]; content: JournalContent } {
+  try {
+    const strange = [
+      ...moveStrangeAside(file, 'isFile'),
+      ...moveStrangeAside(marksFolder, 'isDirectory'),
+    ];
+    return { strange, content: readJournal(file, limits) };
+  } catch (error) {
+    throw cannot(`read job records from ${dirname(file)}`, error);
+  }
+}
+
+function cannot(what: string, cause: unknown): DepotError {
+  return new DepotError('unavailable', `cannot ${what}: ${reasonOf(cause)}`, { cause });
 }
 
 /**

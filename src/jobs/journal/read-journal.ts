@@ -1,4 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { systemCode } from '../../errors.ts';
 import { newId, type Job } from '../job.ts';
 import { jobsToForget } from '../pruning.ts';
@@ -46,13 +46,13 @@ const MOST_DAMAGED = 20;
 const MOST_DAMAGED_KNOWN = 10_000;
 
 /**
- * Reads the newest record of each job, at the position of its first one. A line that cannot be
- * believed is set aside, and so is the job that it names: what an older line says of it may be long
- * over. However long the file is, no more than some hundred ended jobs are in memory, nor more
- * that wait than may.
+ * Reads at once: the newest record of each job, at the position of its first one. A line that
+ * cannot be believed is set aside, and so is the job that it names: what an older line says of it
+ * may be long over. However long the file is, no more than some hundred ended jobs are in memory,
+ * nor more that wait than may.
  * @throws an Error of Node if the file is there and cannot be read: it must not be written over
  */
-export async function readJournal(file: string, limits: JournalLimits): Promise<JournalContent> {
+export function readJournal(file: string, limits: JournalLimits): JournalContent {
   const jobs = createNewest(limits);
   const damaged: DamagedLine[] = [];
   const setAside = (line: DamagedLine): void => {
@@ -64,7 +64,7 @@ export async function readJournal(file: string, limits: JournalLimits): Promise<
   let end = 0;
   let lines = 0;
   let torn: (DamagedLine & { offset: number }) | undefined;
-  await eachLine(file, ({ text, number, offset }) => {
+  eachLine(file, ({ text, number, offset }) => {
     if (torn !== undefined) setAside(torn);
     torn = undefined;
     lines += 1;
@@ -173,14 +173,14 @@ const EMPTY_LINES = Buffer.alloc(CHUNK_BYTES, LINE_END);
  * Calls for each line that has an end and is not blank. The reserve, thousands of empty lines, is
  * passed over at once: V8 would optimise a loop over them, and keep the 3 MB that this takes.
  */
-async function eachLine(file: string, onLine: (line: Line) => void): Promise<void> {
+function eachLine(file: string, onLine: (line: Line) => void): void {
   let pieces: Buffer[] = [];
   let [length, offset, number] = [0, 0, 0];
   const append = (piece: Buffer): void => {
     if (length < MOST_LINE_BYTES && piece.length > 0) pieces.push(Buffer.from(piece));
     length += piece.length;
   };
-  await eachChunk(file, (chunk) => {
+  eachChunk(file, (chunk) => {
     let from = 0;
     for (let to = chunk.indexOf(LINE_END); to >= 0; to = chunk.indexOf(LINE_END, from)) {
       number += 1;
@@ -208,10 +208,10 @@ function isReserve(rest: Buffer): boolean {
 }
 
 /** A chunk is good until the next one comes. A file that is not there has none. */
-async function eachChunk(file: string, onChunk: (chunk: Buffer) => void): Promise<void> {
-  let handle: FileHandle;
+function eachChunk(file: string, onChunk: (chunk: Buffer) => void): void {
+  let descriptor: number;
   try {
-    handle = await open(file);
+    descriptor = openSync(file, 'r');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return;
     throw error;
@@ -219,11 +219,11 @@ async function eachChunk(file: string, onChunk: (chunk: Buffer) => void): Promis
   try {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES);
-      if (bytesRead === 0) return;
-      onChunk(buffer.subarray(0, bytesRead));
+      const bytes = readSync(descriptor, buffer, 0, CHUNK_BYTES, null);
+      if (bytes === 0) return;
+      onChunk(buffer.subarray(0, bytes));
     }
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }

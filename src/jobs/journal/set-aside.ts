@@ -1,6 +1,6 @@
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { renameSync, rmSync, statSync } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { systemCode } from '../../errors.ts';
 import { newId } from '../job.ts';
 import type { DamagedLine } from './read-journal.ts';
 
@@ -15,12 +15,13 @@ const MOST_TEXT_CHARACTERS = 64 * 1024;
 export async function setLinesAside(file: string, lines: readonly DamagedLine[]): Promise<boolean> {
   const kept = lines.filter(({ text }) => text !== '');
   const text = kept.map((line) => `${line.text.slice(0, MOST_TEXT_CHARACTERS)}\n`).join('');
+  if (text === '') return true;
   try {
     const size = await stat(file).then(
       (entry) => entry.size,
       () => 0,
     );
-    if (text === '' || size > MOST_FILE_BYTES) return true;
+    if (size > MOST_FILE_BYTES) return true;
     const handle = await open(file, 'a', 0o600);
     try {
       await handle.appendFile(text);
@@ -41,17 +42,11 @@ export async function setLinesAside(file: string, lines: readonly DamagedLine[])
  * @returns what stands for it among the damaged records
  * @throws an Error of Node if it cannot be moved
  */
-export async function moveStrangeAside(
-  path: string,
-  kind: 'isFile' | 'isDirectory',
-): Promise<DamagedLine[]> {
-  const entry = await stat(path).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+export function moveStrangeAside(path: string, kind: 'isFile' | 'isDirectory'): DamagedLine[] {
+  const entry = statSync(path, { throwIfNoEntry: false });
   if (entry === undefined || entry[kind]()) return [];
-  await rm(`${path}.damaged`, { recursive: true, force: true });
-  await rename(path, `${path}.damaged`);
+  rmSync(`${path}.damaged`, { recursive: true, force: true });
+  renameSync(path, `${path}.damaged`);
   const damage = `${basename(path)} was no ${kind === 'isFile' ? 'file' : 'folder'}`;
   return [{ id: newId(), number: 0, damage, isOver: true, text: '' }];
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { readProcess, variableOf, type ProcessEntry } from '../../../device/process-table.ts';
+import { readProcesses, variableOf, type ProcessEntry } from '../../../device/process-table.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 
 /** How often it is looked, and how long apk may wait for a script that has ended. */
@@ -38,7 +38,7 @@ interface Seen {
 }
 
 async function look({ job, note }: Pick<StepContext, 'job' | 'note'>, seen: Seen): Promise<void> {
-  const entries = await readAll();
+  const entries = readProcesses({ areZombies: true });
   const now = performance.now();
   for (const script of entries.filter(({ isZombie }) => isZombie)) {
     const apk = entries.find(({ pid, isZombie }) => pid === script.parent && !isZombie);
@@ -58,16 +58,6 @@ async function isApk(pid: number): Promise<boolean> {
     .split('\0')
     .slice(0, 3)
     .some((word) => word.split('/').at(-1) === 'apk');
-}
-
-async function readAll(): Promise<ProcessEntry[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const entries: ProcessEntry[] = [];
-  for (const pid of pids) {
-    const entry = await readProcess(pid);
-    if (entry !== undefined) entries.push(entry);
-  }
-  return entries;
 }
 
 /**
