@@ -39,8 +39,8 @@ test('what the sources import later is no part of what a start reads', async () 
   const program = await readFile(join(dirname(DAEMON_PROGRAM), 'depotd.cjs'));
   const codeBytes = Number(program.toString('latin1', 0, 32).split(' ')[2]);
   const atStart = program.toString('latin1', 0, codeBytes);
-  const places = atStart.matchAll(/compiled\("[^"]+",textAt\((\d+),(\d+)\)\)/g);
-  const later = [...places]
+  const packedAt = atStart.matchAll(/compiled\("[^"]+",textAt\((\d+),(\d+)\)\)/g);
+  const later = [...packedAt]
     .map(([, from, length]) =>
       program.subarray(codeBytes + Number(from)).subarray(0, Number(length)),
     )
