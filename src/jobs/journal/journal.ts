@@ -68,7 +68,7 @@ export async function openJournal(
     if (isOther && (areAside || content.dropped > 0)) await writer.compact();
     return { jobs, damaged, dropped: content.dropped, ...writer };
   } catch (error) {
-    throw cannot(`write job records to ${folder}`, error);
+    throw unavailable(`cannot write job records to ${folder}: ${reasonOf(error)}`, error);
   }
 }
 
@@ -84,12 +84,13 @@ function readAll(
     ];
     return { strange, content: readJournal(file, limits) };
   } catch (error) {
-    throw cannot(`read job records from ${dirname(file)}`, error);
+    const folder = dirname(file);
+    throw unavailable(`cannot read job records from ${folder}: ${reasonOf(error)}`, error);
   }
 }
 
-function cannot(what: string, cause: unknown): DepotError {
-  return new DepotError('unavailable', `cannot ${what}: ${reasonOf(cause)}`, { cause });
+function unavailable(message: string, cause: unknown): DepotError {
+  return new DepotError('unavailable', message, { cause });
 }
 
 /**
