@@ -28,7 +28,12 @@ export const KEY_NAME = 'lab.pem';
 /** Of a key that no device has. */
 export const OTHER_KEY_NAME = 'other.pem';
 
-const pairs = new Map<IndexSigner, { publicKey: string; privateKey: KeyObject }>();
+type Pairs = Map<IndexSigner, { publicKey: string; privateKey: KeyObject }>;
+
+/** Of this process, whatever modules it loads anew for the next file of tests. */
+const PAIRS = Symbol.for('keys of apk feeds');
+const shared = globalThis as unknown as { [PAIRS]: Pairs | undefined };
+const pairs: Pairs = (shared[PAIRS] ??= new Map());
 
 /** The device's trusted key, PEM. It is made once for each process. */
 export function publicKey(): string {
