@@ -5,7 +5,6 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -146,14 +145,12 @@ function readNote(folder: string): Claim | undefined {
 /** Not synced: what a power cut leaves of it names nobody who is alive. */
 function writeNote(folder: string, note: Claim): void {
   const file = join(folder, NOTE_FILE);
-  const fresh = `${file}.${process.pid}.new`;
   try {
-    rmSync(fresh, { force: true });
-    writeFileSync(fresh, `${JSON.stringify(note)}\n`, { flag: 'wx', mode: 0o600 });
-    renameSync(fresh, file);
+    // A link in its place is not followed.
+    rmSync(file, { force: true });
+    writeFileSync(file, `${JSON.stringify(note)}\n`, { flag: 'wx', mode: 0o600 });
   } catch {
     // A folder without room for it has none for job records either, which are what is at stake.
-    rmSync(fresh, { force: true });
   }
 }
 

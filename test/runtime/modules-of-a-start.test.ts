@@ -7,14 +7,19 @@ import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
 
-test('a start loads no module of Node that is for later, and its clock runs', async () => {
+test('a start loads no module that is for later, and its clock runs', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-modules-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const [preload, list] = [join(folder, 'preload.cjs'), join(folder, 'list.json')];
   await writeFile(
     preload,
-    `process.on('SIGUSR2', () => require('node:fs').writeFileSync(${JSON.stringify(list)},` +
-      ` JSON.stringify([process.moduleLoadList, performance.now()])))`,
+    `const vm = require('node:vm'), { compileFunction } = vm, compiled = [];
+    vm.compileFunction = (text, words, options) => {
+      compiled.push(options.filename);
+      return compileFunction(text, words, options);
+    };
+    process.on('SIGUSR2', () => require('node:fs').writeFileSync(${JSON.stringify(list)},
+      JSON.stringify([process.moduleLoadList, performance.now(), compiled])))`,
   );
   const device = await createDevice();
   onTestFinished(() => device.close());
@@ -23,14 +28,16 @@ test('a start loads no module of Node that is for later, and its clock runs', as
 
   process.kill(daemon.pid, 'SIGUSR2');
   const read = async (): Promise<unknown> => JSON.parse(await readFile(list, 'utf8'));
-  const [loaded, now] = (await vi.waitUntil(() => read().catch(() => undefined))) as [
+  const [loaded, now, compiled] = (await vi.waitUntil(() => read().catch(() => undefined))) as [
     string[],
     number,
+    string[],
   ];
 
   expect(loaded).toContain('NativeModule http');
   const later = ['assert', 'crypto', 'http2', 'https', 'perf_hooks', 'v8', 'worker_threads'];
   expect(later.filter((name) => loaded.includes(`NativeModule ${name}`))).toEqual([]);
+  expect(compiled).toEqual([]);
   expect(now).toBeGreaterThan(0);
   expect(now).toBeLessThan(60_000);
 });
