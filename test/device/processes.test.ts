@@ -188,9 +188,13 @@ describe.each(TERMINALS)('signals, %s', (place) => {
   });
 
   test('the signal of one job leaves the others alone', async () => {
-    const [one, other] = [await runs.run(['sleep', '64']), await runs.run(['sleep', '65'])];
-    await expect.poll(() => runs.processes.count(one.job)).toBe(1);
-    await expect.poll(() => runs.processes.count(other.job)).toBe(1);
+    // A signal between fork(2) and execve(2) is still taken by the trap of the shell that forks.
+    const one = await runs.run(['sh', '-c', 'echo ready; exec sleep 64']);
+    const other = await runs.run(['sh', '-c', 'echo ready; exec sleep 65']);
+    await expect.poll(() => one.output()).toBe('ready\n');
+    await expect.poll(() => other.output()).toBe('ready\n');
+    expect(await runs.processes.count(one.job)).toBe(1);
+    expect(await runs.processes.count(other.job)).toBe(1);
 
     await runs.processes.signal(one.job, 'SIGTERM');
 
