@@ -110,7 +110,13 @@ const unusedModules = {
  * Modules of Node that a start does not need, and what depends on them: Node loads one when
  * something of it is first taken. What an object has itself, esbuild would copy, and thereby take.
  */
-const LOADED_LATER = ['crypto', 'v8'];
+const LOADED_LATER = ['crypto', 'v8', 'fs/promises'];
+
+/** What a start takes of `fs/promises`, which brings readline and more, is made of `fs`. */
+const OF_FS = ['access', 'lstat', 'mkdir', 'readFile', 'readdir', 'readlink', 'stat'];
+const OWN = {
+  'fs/promises': `constants: fs.constants, ${OF_FS.map((name) => `${name}: promisify(fs.${name})`).join()}`,
+};
 
 const laterModules = {
   name: 'later-modules',
@@ -123,7 +129,11 @@ const laterModules = {
       const names = Object.keys(process.getBuiltinModule(path));
       const from = `require(${JSON.stringify(path)})`;
       const getters = names.map((name) => `get ${name}() { return ${from}.${name} }`);
-      return { contents: `module.exports = Object.create({ ${getters.join(', ')} })` };
+      const own = OWN[path.replace('node:', '')] ?? '';
+      return {
+        contents: `const fs = require('node:fs'), { promisify } = require('node:util');
+        module.exports = { __proto__: { ${getters.join(', ')} }, ${own} }`,
+      };
     });
   },
 };

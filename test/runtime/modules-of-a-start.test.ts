@@ -18,8 +18,12 @@ test('a start loads no module that is for later, and its clock runs', async () =
       compiled.push(options.filename);
       return compileFunction(text, words, options);
     };
+    const { Server } = require('node:net'), { listen } = Server.prototype, byThen = [];
+    Server.prototype.listen = function (...words) {
+      return listen.apply(this.once('listening', () => byThen.push(...process.moduleLoadList)), words);
+    };
     process.on('SIGUSR2', () => require('node:fs').writeFileSync(${JSON.stringify(list)},
-      JSON.stringify([process.moduleLoadList, performance.now(), compiled])))`,
+      JSON.stringify([process.moduleLoadList, performance.now(), compiled, byThen])))`,
   );
   const device = await createDevice();
   onTestFinished(() => device.close());
@@ -28,16 +32,16 @@ test('a start loads no module that is for later, and its clock runs', async () =
 
   process.kill(daemon.pid, 'SIGUSR2');
   const read = async (): Promise<unknown> => JSON.parse(await readFile(list, 'utf8'));
-  const [loaded, now, compiled] = (await vi.waitUntil(() => read().catch(() => undefined))) as [
-    string[],
-    number,
-    string[],
-  ];
+  const [loaded, now, compiled, byThen] = (await vi.waitUntil(() =>
+    read().catch(() => undefined),
+  )) as [string[], number, string[], string[]];
 
   expect(loaded).toContain('NativeModule http');
   const later = ['assert', 'crypto', 'http2', 'https', 'perf_hooks', 'v8', 'worker_threads'];
   expect(later.filter((name) => loaded.includes(`NativeModule ${name}`))).toEqual([]);
   expect(compiled).toEqual([]);
+  expect(byThen).toContain('NativeModule http');
+  expect(byThen).not.toContain('NativeModule internal/fs/promises');
   expect(now).toBeGreaterThan(0);
   expect(now).toBeLessThan(60_000);
 });

@@ -1,6 +1,7 @@
-import { constants } from 'node:fs';
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import * as fs from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { syncPath } from '../../device/durable-file.ts';
 
 /**
@@ -34,11 +35,16 @@ const GROWTH_BYTES = SPARE_BYTES + 16 * 1024;
 const MOST_RESERVE_BYTES = 64 * 1024 ** 2;
 const FILLER = '\n';
 
+// By descriptors: file handles are of `fs/promises`, which a start does without.
+const [open, close, stat] = [promisify(fs.open), promisify(fs.close), promisify(fs.fstat)];
+const [read, write, truncate] = [promisify(fs.read), promisify(fs.write), promisify(fs.ftruncate)];
+const [sync, syncData] = [promisify(fs.fsync), promisify(fs.fdatasync)];
+
 /** @param linesEnd where the last line ends; what a power cut left behind it goes */
 export async function openJournalFile(file: string, linesEnd: number): Promise<JournalFile> {
-  let handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+  let descriptor = await open(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
   let position = linesEnd;
-  let size = (await handle.stat()).size;
+  let size = (await stat(descriptor)).size;
   let isRenameSynced = true;
 
   const syncRename = async (): Promise<void> => {
@@ -46,7 +52,7 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
     isRenameSynced = true;
   };
   const fill = async (from: number, to: number): Promise<void> => {
-    await writeAt(handle, Buffer.alloc(to - from, FILLER), from);
+    await writeAt(descriptor, Buffer.alloc(to - from, FILLER), from);
     size = Math.max(size, to);
   };
   /** Makes the file long enough; what a full disk let it grow by stays, as reserve. */
@@ -55,16 +61,16 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
     try {
       await fill(size, wanted + GROWTH_BYTES);
     } catch (error) {
-      size = (await handle.stat()).size;
+      size = (await stat(descriptor)).size;
       if (wanted > size) throw error;
     }
   };
 
   const isLong = size - position > MOST_RESERVE_BYTES;
-  if (isLong || !(await isFiller(handle, position, size))) {
-    const mended = isLong ? handle.truncate(position) : fill(position, size);
-    await mended.catch(() => handle.truncate(position));
-    size = (await handle.stat()).size;
+  if (isLong || !(await isFiller(descriptor, position, size))) {
+    const mended = isLong ? truncate(descriptor, position) : fill(position, size);
+    await mended.catch(() => truncate(descriptor, position));
+    size = (await stat(descriptor)).size;
   }
   return {
     append: async (text, reserve, syncMore) => {
@@ -72,14 +78,14 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
       const end = position + bytes.length;
       await grow(end + reserve);
       try {
-        await writeAt(handle, bytes, position);
-        await bothDone(handle.datasync(), syncMore?.());
+        await writeAt(descriptor, bytes, position);
+        await bothDone(syncData(descriptor), syncMore?.());
         if (!isRenameSynced) await syncRename();
         position = end;
         size = Math.max(size, end);
       } catch (error) {
-        await fill(position, Math.min(end, size)).catch(() => handle.truncate(position));
-        size = (await handle.stat()).size;
+        await fill(position, Math.min(end, size)).catch(() => truncate(descriptor, position));
+        size = (await stat(descriptor)).size;
         throw error;
       }
     },
@@ -90,19 +96,24 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
         Buffer.alloc(reserve + GROWTH_BYTES, FILLER),
       ]);
       await rename(`${file}.new`, file).catch(async (error: unknown) => {
-        await next.close();
+        await close(next);
         throw error;
       });
       // From here on the old one has no name any more: what is written to it would be lost.
-      const before = handle;
-      handle = next;
+      const before = descriptor;
+      descriptor = next;
       position = bytes.length;
       size = bytes.length + reserve + GROWTH_BYTES;
       isRenameSynced = false;
-      await before.close();
+      await close(before);
       await syncRename();
     },
-    close: () => handle.close(),
+    close: () => {
+      const closed = descriptor;
+      // Its number may be another file's next.
+      descriptor = -1;
+      return close(closed);
+    },
   };
 }
 
@@ -120,10 +131,10 @@ const PIECE_BYTES = 64 * 1024;
  * Whether there is nothing but reserve from here on, so that a start writes nothing: full file
  * systems that write elsewhere what is written over can neither fill nor truncate.
  */
-async function isFiller(handle: FileHandle, from: number, to: number): Promise<boolean> {
+async function isFiller(descriptor: number, from: number, to: number): Promise<boolean> {
   for (let position = from; position < to;) {
     const length = Math.min(PIECE_BYTES, to - position);
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
+    const { buffer, bytesRead } = await read(descriptor, Buffer.alloc(length), 0, length, position);
     if (bytesRead === 0) return false;
     // At once: V8 would optimise a loop over so many bytes, and keep the 3 MB that this takes.
     if (!buffer.subarray(0, bytesRead).equals(Buffer.alloc(bytesRead, FILLER))) return false;
@@ -132,28 +143,28 @@ async function isFiller(handle: FileHandle, from: number, to: number): Promise<b
   return true;
 }
 
-async function writeNew(file: string, content: readonly Buffer[]): Promise<FileHandle> {
+async function writeNew(file: string, content: readonly Buffer[]): Promise<number> {
   await rm(file, { force: true });
-  const handle = await open(file, 'wx+', 0o600);
+  const descriptor = await open(file, 'wx+', 0o600);
   try {
     let position = 0;
     for (const bytes of content) {
-      await writeAt(handle, bytes, position);
+      await writeAt(descriptor, bytes, position);
       position += bytes.length;
     }
-    await handle.sync();
-    return handle;
+    await sync(descriptor);
+    return descriptor;
   } catch (error) {
-    await handle.close();
+    await close(descriptor);
     await rm(file, { force: true });
     throw error;
   }
 }
 
 /** write(2) may write less than asked for, on a full disk say; the next one says why. */
-async function writeAt(handle: FileHandle, bytes: Buffer, from: number): Promise<void> {
+async function writeAt(descriptor: number, bytes: Buffer, from: number): Promise<void> {
   for (let written = 0; written < bytes.length;) {
-    written += (await handle.write(bytes, written, bytes.length - written, from + written))
+    written += (await write(descriptor, bytes, written, bytes.length - written, from + written))
       .bytesWritten;
   }
 }

@@ -199,10 +199,13 @@ function readMounts(): Promise<string> {
 }
 
 async function isOurs(folder: string): Promise<boolean> {
-  return openPrivateFolder(folder, { isMade: false }).then(
-    (handle) => handle.close().then(() => true),
-    () => false,
-  );
+  // Without one, as after a boot, there is nothing to open.
+  return lstat(folder)
+    .then(() => openPrivateFolder(folder, { isMade: false }))
+    .then(
+      (handle) => handle.close().then(() => true),
+      () => false,
+    );
 }
 
 async function idsIn(folder: string): Promise<string[]> {
