@@ -152,6 +152,47 @@ for (const name of ['write', 'writeFile', 'appendFile', 'datasync', 'sync', 'tru
   };
 }
 
+// The journal's calls, by descriptor: those of files alone that were opened to be changed.
+const changed = new Set();
+const BY_DESCRIPTOR = {
+  write: 'write',
+  fdatasync: 'datasync',
+  fsync: 'sync',
+  ftruncate: 'truncate',
+};
+for (const [called, name] of Object.entries(BY_DESCRIPTOR)) {
+  replaceCallback(called, (descriptor) =>
+    changed.has(descriptor) ? pass(name, descriptor) : undefined,
+  );
+}
+replaceCallback('mkdir', (path) => pass('mkdir', path));
+replaceCallback('open', (path, flags) => (changes(flags) ? pass('open', path) : undefined));
+const { open: openBack, close: closeBack } = fs;
+fs.open = (path, flags, ...rest) => {
+  const back = rest.pop();
+  openBack(path, flags, ...rest, (error, descriptor) => {
+    if (error === null && changes(flags)) changed.add(descriptor);
+    back(error, descriptor);
+  });
+};
+fs.close = (descriptor, ...rest) => {
+  changed.delete(descriptor);
+  closeBack(descriptor, ...rest);
+};
+
+/** What util.promisify knows of a function it knows of what stands for it. */
+function replaceCallback(called, faultOf) {
+  const call = fs[called];
+  fs[called] = (...args) => {
+    const error = faultOf(...args);
+    if (error === undefined) call(...args);
+    else process.nextTick(args.at(-1), error);
+  };
+  for (const symbol of Object.getOwnPropertySymbols(call)) {
+    Object.defineProperty(fs[called], symbol, Object.getOwnPropertyDescriptor(call, symbol));
+  }
+}
+
 const { spawn } = childProcess;
 childProcess.spawn = (program, ...rest) => {
   if (plan.fault !== 'descriptors') {
