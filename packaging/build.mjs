@@ -113,10 +113,12 @@ const unusedModules = {
 const LOADED_LATER = ['crypto', 'v8', 'fs/promises'];
 
 /** What a start takes of `fs/promises`, which brings readline and more, is made of `fs`. */
-const OF_FS = ['access', 'lstat', 'mkdir', 'readFile', 'readdir', 'readlink', 'stat'];
-const OWN = {
-  'fs/promises': `constants: fs.constants, ${OF_FS.map((name) => `${name}: promisify(fs.${name})`).join()}`,
-};
+const OF_FS = ['constants', 'access', 'lstat', 'mkdir', 'readFile', 'readdir', 'readlink', 'stat'];
+
+function madeOfFs(name) {
+  const own = `require('node:fs').${name}`;
+  return `${name}: ${name === 'constants' ? own : `require('node:util').promisify(${own})`}`;
+}
 
 const laterModules = {
   name: 'later-modules',
@@ -129,10 +131,9 @@ const laterModules = {
       const names = Object.keys(process.getBuiltinModule(path));
       const from = `require(${JSON.stringify(path)})`;
       const getters = names.map((name) => `get ${name}() { return ${from}.${name} }`);
-      const own = OWN[path.replace('node:', '')] ?? '';
+      const own = path.endsWith('fs/promises') ? OF_FS.map(madeOfFs) : [];
       return {
-        contents: `const fs = require('node:fs'), { promisify } = require('node:util');
-        module.exports = { __proto__: { ${getters.join(', ')} }, ${own} }`,
+        contents: `module.exports = { __proto__: { ${getters.join(', ')} }, ${own.join(', ')} }`,
       };
     });
   },

@@ -152,8 +152,7 @@ for (const name of ['write', 'writeFile', 'appendFile', 'datasync', 'sync', 'tru
   };
 }
 
-// The journal's calls, by descriptor: those of files alone that were opened to be changed.
-const changed = new Set();
+// The journal's calls, by descriptor; the log's, to a pipe, change no file.
 const BY_DESCRIPTOR = {
   write: 'write',
   fdatasync: 'datasync',
@@ -162,23 +161,11 @@ const BY_DESCRIPTOR = {
 };
 for (const [called, name] of Object.entries(BY_DESCRIPTOR)) {
   replaceCallback(called, (descriptor) =>
-    changed.has(descriptor) ? pass(name, descriptor) : undefined,
+    fs.fstatSync(descriptor).isFile() ? pass(name, descriptor) : undefined,
   );
 }
 replaceCallback('mkdir', (path) => pass('mkdir', path));
 replaceCallback('open', (path, flags) => (changes(flags) ? pass('open', path) : undefined));
-const { open: openBack, close: closeBack } = fs;
-fs.open = (path, flags, ...rest) => {
-  const back = rest.pop();
-  openBack(path, flags, ...rest, (error, descriptor) => {
-    if (error === null && changes(flags)) changed.add(descriptor);
-    back(error, descriptor);
-  });
-};
-fs.close = (descriptor, ...rest) => {
-  changed.delete(descriptor);
-  closeBack(descriptor, ...rest);
-};
 
 /** What util.promisify knows of a function it knows of what stands for it. */
 function replaceCallback(called, faultOf) {

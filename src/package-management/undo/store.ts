@@ -199,7 +199,7 @@ function readMounts(): Promise<string> {
 }
 
 async function isOurs(folder: string): Promise<boolean> {
-  // Without one, as after a boot, there is nothing to open.
+  // A start without one, as after a boot, needs no file handles, which Node would load for it.
   return lstat(folder)
     .then(() => openPrivateFolder(folder, { isMade: false }))
     .then(
