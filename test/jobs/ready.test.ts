@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createProcesses } from '../../src/device/processes.ts';
 import { retryFrom, type Act, type CommandStep, type Step } from '../../src/jobs/plan.ts';
 import { isEnded } from '../../src/jobs/states.ts';
+import { killAll } from '../faults/process-scan.ts';
 import { openQueue, request } from './open-queue.ts';
 
 let folder: string;
@@ -81,7 +82,8 @@ test('a holder that somebody has ended is replaced, and the command runs', async
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
     for (const pid of pids) {
       const variables = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
-      if (variables.includes(context.job.id)) process.kill(Number(pid), 'SIGKILL');
+      // The end of one ends others, which may be gone by now.
+      if (variables.includes(context.job.id)) killAll([Number(pid)]);
     }
     await expect.poll(createProcesses().jobsUnderWay).not.toContain(context.job.id);
     return undefined;
