@@ -60,7 +60,10 @@ export default defineConfig(({ mode }) => {
     test: {
       root: new URL('.', import.meta.url).pathname,
       exclude: [...configDefaults.exclude, ...excludedFiles(mode)],
-      globalSetup: mode === 'fast' ? [] : ['test/support/report-left-out.ts'],
+      globalSetup: [
+        'test/support/memory-folder.ts',
+        ...(mode === 'fast' ? [] : ['test/support/report-left-out.ts']),
+      ],
       testTimeout: 60_000,
       hookTimeout: 60_000,
       // What is waited for comes in a moment, but not on a machine that is busy with something else.
