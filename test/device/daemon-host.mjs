@@ -165,9 +165,7 @@ function openFiles() {
   return fs
     .readdirSync('/proc/self/fd')
     .map((fd) => [Number(fd), pathOf(fd)])
-    .filter(
-      ([fd, path]) => fd > 2 && /^\/(?!dev\/(?!shm\/))/.test(path) && !path.startsWith(BUILT),
-    );
+    .filter(([fd, path]) => fd > 2 && /^\/(?!dev\/)/.test(path) && !path.startsWith(BUILT));
 }
 
 function pathOf(fd) {
