@@ -77,10 +77,10 @@ export default defineConfig(({ mode }) => {
         project('device', {
           ...CHECKED,
           isolate: false,
-          maxWorkers: 4,
+          maxWorkers: 5,
           sequence: { groupOrder: 1 },
         }),
-        project('apart', { ...CHECKED, maxWorkers: 4, sequence: { groupOrder: 1 } }),
+        project('apart', { ...CHECKED, maxWorkers: 5, sequence: { groupOrder: 1 } }),
         project('alone', { ...CHECKED, maxWorkers: 1, sequence: { groupOrder: 2 } }),
       ],
     },
