@@ -1,5 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { enterGroup, expectMove, killGroup, processesIn } from './cgroup/job-group.ts';
 import { run, startDetached } from './exec.ts';
 import type { Command } from './command.ts';
@@ -55,9 +54,10 @@ export function createProcesses(): Processes {
 /** It does not change while this process lives. */
 let knownBootId: string | undefined;
 
-async function bootId(): Promise<string> {
-  knownBootId ??= (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim();
-  return knownBootId;
+/** Read at once: /proc is no disk, and each start waits for it. */
+function bootId(): Promise<string> {
+  knownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  return Promise.resolve(knownBootId);
 }
 
 /**

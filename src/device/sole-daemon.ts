@@ -1,12 +1,13 @@
 import {
   chmodSync,
   closeSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -146,8 +147,8 @@ function readNote(folder: string): Claim | undefined {
 function writeNote(folder: string, note: Claim): void {
   const file = join(folder, NOTE_FILE);
   try {
-    // A link in its place is not followed.
-    rmSync(file, { force: true });
+    // A link in its place is not followed. Not by `rmSync`, for which Node compiles a module.
+    if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) unlinkSync(file);
     writeFileSync(file, `${JSON.stringify(note)}\n`, { flag: 'wx', mode: 0o600 });
   } catch {
     // A folder without room for it has none for job records either, which are what is at stake.

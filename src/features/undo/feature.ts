@@ -91,7 +91,6 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     start: retriedStart(async () => {
       await confirmations.start();
       hasStarted();
-      await refresh();
       // On a disk that cannot be written they stay until another start.
       await undo.sweep((id) => queue.get(id) !== undefined).catch(() => undefined);
     }, context),
