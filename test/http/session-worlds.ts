@@ -1,6 +1,9 @@
+import { join } from 'node:path';
+
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import type { Device } from '../device/device.ts';
 import { ask } from '../support/ask.ts';
+import { setCheapPassword } from '../support/cheap-password.ts';
 import { createOwner } from '../support/owner.ts';
 import type { Panel } from '../support/panel.ts';
 import { sessionIn, type SessionHeaders } from '../support/session-headers.ts';
@@ -81,7 +84,7 @@ async function createPasswordWorld(host: Host): Promise<World> {
   const { panel } = host;
   const daemon = await start(host, 'password');
   const owner = createOwner(daemon);
-  await owner.setFirstPassword('secret');
+  await setCheapPassword(join(host.device.root, 'etc/depotd-password'), 'secret');
   const right = (): Promise<Required<Credentials>> => owner.logIn('secret');
   return {
     daemon,

@@ -35,7 +35,7 @@ const LONGEST = [
   'test/soak/soak.test.ts',
 ];
 const BESIDE_LONG = ['device', 'apart'];
-const SHORT_BETWEEN = 4;
+const SHORT_BETWEEN = 6;
 
 /**
  * vitest begins with the largest files where it knows no times, as on a clean checkout: what is
