@@ -19,6 +19,7 @@ import { valuesOf } from '../../config/config.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { JobKind } from '../../jobs/kinds.ts';
+import { retriedStart } from '../../jobs/retried-start.ts';
 
 const MIB = 1024 ** 2;
 
@@ -77,6 +78,7 @@ export async function createPackagesFeature(
   };
   let watch: NodeJS.Timeout | undefined;
   let watching = Promise.resolve();
+  const beginWatch = retriedStart(catalog.watch, context);
   return {
     tools,
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,
@@ -87,7 +89,7 @@ export async function createPackagesFeature(
     keepsUp: () => updateEveryHours() > 0,
     start: () => {
       regular.start();
-      watch = setTimeout(() => void (watching = catalog.watch()), WATCH_MS);
+      watch = setTimeout(() => void (watching = beginWatch()), WATCH_MS);
       return Promise.resolve();
     },
     close: async () => {
