@@ -19,10 +19,13 @@ export function setup(): (() => void) | undefined {
   if (process.getuid?.() !== 0 || freeKib() < FREE_KIB) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'd-'));
   const remove = (): void => {
+    process.off('exit', remove);
     // Whatever still works in it keeps what it has open.
     spawnSync('umount', ['--lazy', folder]);
     rmdirSync(folder);
   };
+  // After Ctrl-C nobody is asked to remove anything.
+  process.on('exit', remove);
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', MOUNT_OPTIONS, 'depotd', folder]);
   if (status === 0) process.env['TMPDIR'] = folder;
   return remove;
