@@ -76,6 +76,9 @@ describe('the switch', () => {
     const before = await readFile(file);
 
     await daemon.run('update');
+    // Answered behind the look at the set that the end of a task begins: a daemon that is stopped
+    // in the middle of it shares its process with the next, and goes on without its descriptors.
+    await switchOn();
     await daemon.restart();
 
     expect((await readFile(file)).equals(before)).toBe(true);
