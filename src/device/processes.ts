@@ -54,10 +54,12 @@ export function createProcesses(): Processes {
 /** It does not change while this process lives. */
 let knownBootId: string | undefined;
 
-/** Read at once: /proc is no disk, and each start waits for it. */
+/** Read at once: /proc is no disk, and each start waits for it. Rejects if it cannot be read. */
 function bootId(): Promise<string> {
-  knownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-  return Promise.resolve(knownBootId);
+  return new Promise((resolve) => {
+    knownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+    resolve(knownBootId);
+  });
 }
 
 /**
