@@ -16,6 +16,8 @@ const MOUNT_OPTIONS = 'size=4g,mode=1777';
 export function setup(): (() => void) | undefined {
   // vitest asks once a project, and whoever names a folder means it.
   if (process.env['TMPDIR'] !== undefined) return undefined;
+  // The real apk takes a root in memory for a device that is lost at the next boot, and refuses.
+  if (process.env['APK'] !== undefined) return undefined;
   if (process.getuid?.() !== 0 || freeKib() < FREE_KIB) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'd-'));
   const remove = (): void => {
