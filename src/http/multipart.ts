@@ -13,8 +13,12 @@ export interface FilePart {
 export interface ReceiveOptions<Result> {
   /** Reads the file to its end. What it throws refuses the request. */
   receive: (part: FilePart) => Promise<Result>;
-  /** Looks at a field beside the file. What it throws refuses the request. */
-  checkField?: (name: string, value: string) => void;
+  /**
+   * Looks at the fields beside the file, by name; what is thrown refuses the request. So does a
+   * field that is not here, which might have been meant to hold the file back (`dry_run=1`), unless
+   * its name begins with `_`. Without this all are let be.
+   */
+  fields?: Readonly<Record<string, (value: string) => void>>;
   /** Undoes what was received, if the rest of the request turns out bad. */
   discard: (result: Result) => Promise<void>;
   /** Limit for the silence between two pieces, in milliseconds. */
@@ -29,7 +33,7 @@ export interface ReceiveOptions<Result> {
  */
 export async function receiveFile<Result>(
   incoming: IncomingMessage,
-  { receive, checkField, discard, idleMs }: ReceiveOptions<Result>,
+  { receive, fields, discard, idleMs }: ReceiveOptions<Result>,
 ): Promise<Result> {
   const parser = await createParser(incoming);
   let received: Promise<Result> | undefined;
@@ -44,7 +48,7 @@ export async function receiveFile<Result>(
       });
       parser.on('field', (name, value) => {
         try {
-          checkField?.(name, value);
+          if (fields !== undefined) checkField(fields, name, value);
         } catch (error) {
           reject(error instanceof DepotError ? error : bad(reasonOf(error)));
         }
@@ -64,6 +68,15 @@ export async function receiveFile<Result>(
     await received?.then(discard, () => undefined);
     throw error;
   }
+}
+
+function checkField(
+  fields: NonNullable<ReceiveOptions<unknown>['fields']>,
+  name: string,
+  value: string,
+): void {
+  if (Object.hasOwn(fields, name)) fields[name]?.(value);
+  else if (!name.startsWith('_')) throw bad(`nobody knows its field ${name.slice(0, 100)}`);
 }
 
 function bad(why: string): DepotError {

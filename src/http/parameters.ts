@@ -28,13 +28,17 @@ export async function readParameters(
   for (const [name, given] of form) {
     const asked = values.get(name);
     if (asked !== undefined && JSON.stringify(asked) !== JSON.stringify(given)) {
-      throw new DepotError(
-        'bad_request',
-        `cannot use the parameter ${name}: the form says another value than the address`,
-      );
+      throw saidOtherwise(name);
     }
   }
   return new Map([...form, ...values]);
+}
+
+export function saidOtherwise(name: string): DepotError {
+  return new DepotError(
+    'bad_request',
+    `cannot use the parameter ${name}: the form says another value than the address`,
+  );
 }
 
 export function readQuery(request: Request): Map<string, string[]> {

@@ -136,8 +136,8 @@ async function send(address, options) {
 function upload(file, onProgress, path = 'admin/store/upload') {
   const request = new XMLHttpRequest();
   const form = new FormData();
-  // It waits on the device until somebody has seen what it would do.
-  form.append('hold', '1');
+  // What is installed waits on the device until somebody has seen what it would do.
+  if (path.endsWith('/upload')) form.append('hold', '1');
   form.append('file', file);
   request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded / total));
   const sent = new Promise((resolve, reject) => {

@@ -34,3 +34,31 @@ test.each([
     );
   },
 );
+
+test('a backup that is chosen as a file is taken in, and what it would bring back is shown', async () => {
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  const daemon = await startDaemon(device);
+  onTestFinished(() => daemon.close());
+  const id = await daemon.submit('backup');
+  await daemon.finished(id);
+  const file = await (await daemon.get(`admin/store/backup_file?id=${id}`)).arrayBuffer();
+  await daemon.post('admin/store/remove_backup', { id });
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+
+  await goTo(browser, 'device');
+  await browser.until("document.querySelector('#backup-file')?.checkVisibility()");
+  await browser.evaluate(`{
+    const bytes = Uint8Array.from(atob('${Buffer.from(file).toString('base64')}'), (each) => each.codePointAt(0));
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([bytes], 'backup.tar.gz'));
+    const input = document.querySelector('#backup-file');
+    input.files = dataTransfer.files;
+    input.dispatchEvent(new Event('change'));
+  }`);
+
+  await browser.until("document.querySelector('dialog[open]') !== null");
+  expect(await (await daemon.get('admin/store/backups')).json()).toMatchObject({
+    backups: [{ id, reason: 'given' }],
+  });
+});

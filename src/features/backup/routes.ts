@@ -150,9 +150,7 @@ async function receiveSet(
   if (Number(incoming.headers['content-length'] ?? 0) > room) throw tooLarge(room);
   return receiveFile(incoming, {
     receive: ({ content }) => receiveInto(sets, content, room),
-    checkField: (name, value) => {
-      if (name === 'token') checkToken([value], session);
-    },
+    fields: { token: (value) => checkToken([value], session) },
     discard: (id) => sets.remove(id),
     idleMs: IDLE_MS,
   });

@@ -233,9 +233,7 @@ async function restoreSent(
   try {
     await receiveFile(incoming, {
       receive: ({ content }) => save(file, content, room),
-      checkField: (name, value) => {
-        if (name === 'token') checkToken([value], session);
-      },
+      fields: { token: (value) => checkToken([value], session) },
       discard: () => rm(file, { force: true }),
       idleMs: IDLE_MS,
     });

@@ -11,6 +11,7 @@ import { paramsOf } from './install-plan.ts';
 import { checkToken } from '../../http/guard.ts';
 import { flag, isOn } from '../../http/parameter-schemas.ts';
 import { receiveFile } from '../../http/multipart.ts';
+import { checkParameters, saidOtherwise } from '../../http/parameters.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, postTask, postUpload, type ApiRequest, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
@@ -130,16 +131,18 @@ async function handleUpload(
   { context, session, params }: ApiRequest<{ hold?: string | undefined }>,
 ): Promise<Response> {
   const { uploads, held, idleMs = IDLE_MS } = tools;
-  let isHeld = isOn(params.hold);
+  let { hold } = params;
   const { incoming } = context.env as { incoming: IncomingMessage };
   const limitBytes = Math.max(0, tools.limitBytes - held.sizeBytes());
   await checkSize({ ...tools, limitBytes }, incoming);
   const upload: ReceivedUpload = await receiveFile(incoming, {
     receive: (part) => uploads.receive({ ...part, limitBytes }),
-    // It need not be there, but is not wrong.
-    checkField: (name, value) => {
-      if (name === 'token') checkToken([value], session);
-      if (name === 'hold') isHeld = isOn(value);
+    fields: {
+      // It need not be there, but is not wrong.
+      token: (value) => checkToken([value], session),
+      hold: (value) => {
+        hold = sameFlag('hold', hold, value);
+      },
     },
     discard: ({ id }) => uploads.remove(id),
     idleMs,
@@ -147,7 +150,7 @@ async function handleUpload(
     const isFormFault = error instanceof DepotError && error.explanation === undefined;
     throw isFormFault && FORM_FAULTS.includes(error.code) ? badForm(error) : error;
   });
-  if (!isHeld) return submitUpload(tools, upload);
+  if (!isOn(hold)) return submitUpload(tools, upload);
   try {
     held.hold(upload, session.token);
   } catch (error) {
@@ -155,6 +158,16 @@ async function handleUpload(
     throw error;
   }
   return json({ code: 0, stdout: '', stderr: '', ...aboutFile(upload), held_s: HELD_S });
+}
+
+/**
+ * What a field of the form says, which was not said otherwise before.
+ * @throws DepotError bad_request
+ */
+function sameFlag(name: string, before: string | undefined, value: string): string {
+  checkParameters({ [name]: flag }, new Map([[name, [value]]]));
+  if (before === undefined || before === value) return value;
+  throw saidOtherwise(name);
 }
 
 async function submitUpload(

@@ -81,6 +81,38 @@ test('a program that is held says its size and hash, and goes when it is dropped
   expect((await planOf(id)).status).toBe(404);
 });
 
+test.each([
+  ['an unclear hold', '', { hold: 'on' }],
+  ['an empty hold', '', { hold: '' }],
+  ['a hold that the address says otherwise', '?hold=1', { hold: '0' }],
+  ['a parameter that nobody knows', '', { dry_run: '1' }],
+])('a form with %s is refused, and its file neither kept nor run', async (_, query, fields) => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  const { name, content } = runFile(':');
+  form.append('file', new Blob([content]), name);
+  const url = `${on.daemon.url}${on.daemon.base}/admin/store/upload${query}`;
+  const answer = await fetch(url, { method: 'POST', body: form });
+
+  expect(answer.status).toBe(400);
+  expect(((await answer.json()) as { msg: string }).msg).toContain(Object.keys(fields)[0]);
+  expect(await (await on.daemon.get('admin/system/tasks/status')).json()).toEqual({});
+  await expect.poll(on.left).toEqual([]);
+});
+
+test('a form may say that its file is to be held', async () => {
+  const form = new FormData();
+  for (const name of ['hold', '_charset_']) form.append(name, '1');
+  const { name, content } = runFile(':');
+  form.append('file', new Blob([content]), name);
+  const url = `${on.daemon.url}${on.daemon.base}/admin/store/upload?hold=1`;
+
+  expect(await (await fetch(url, { method: 'POST', body: form })).json()).toMatchObject({
+    kind: 'program',
+  });
+  expect(await on.left()).toHaveLength(1);
+});
+
 test('what is held counts to what may be sent, and a restart drops it', async () => {
   const large = (letter: string): ReturnType<typeof runFile> =>
     runFile(`# ${letter.repeat(600_000)}`);
