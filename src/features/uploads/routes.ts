@@ -59,8 +59,12 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       path: 'admin/store/install_file',
       summary: 'Install a file that was sent with hold=1',
       params: { id: fileId },
-      handle: ({ params: { id }, session }) =>
-        submitUpload(tools, tools.held.release(id, session.token)),
+      handle: ({ params: { id }, session }) => {
+        const upload = tools.held.release(id, session.token);
+        // What refuses it may pass, such as a full queue.
+        const keep = (): Promise<void> => holdUpload(tools, upload, session.token);
+        return submitUpload(tools, upload, () => keep().catch(() => undefined));
+      },
     }),
     post({
       path: 'admin/store/drop_file',
@@ -150,13 +154,8 @@ async function handleUpload(
     const isFormFault = error instanceof DepotError && error.explanation === undefined;
     throw isFormFault && FORM_FAULTS.includes(error.code) ? badForm(error) : error;
   });
-  if (!isOn(hold)) return submitUpload(tools, upload);
-  try {
-    held.hold(upload, session.token);
-  } catch (error) {
-    await uploads.remove(upload.id);
-    throw error;
-  }
+  if (!isOn(hold)) return submitUpload(tools, upload, () => uploads.remove(upload.id));
+  await holdUpload(tools, upload, session.token);
   return json({ code: 0, stdout: '', stderr: '', ...aboutFile(upload), held_s: HELD_S });
 }
 
@@ -170,14 +169,30 @@ function sameFlag(name: string, before: string | undefined, value: string): stri
   throw saidOtherwise(name);
 }
 
-async function submitUpload(
-  { uploads, submit }: UploadTools,
+/** @throws DepotError unavailable if too many wait: then the file is gone */
+async function holdUpload(
+  { uploads, held }: UploadTools,
   upload: ReceivedUpload,
+  owner: string,
+): Promise<void> {
+  try {
+    held.hold(upload, owner);
+  } catch (error) {
+    await uploads.remove(upload.id);
+    throw error;
+  }
+}
+
+/** @param onRefusal what becomes of the file if no task is taken for it */
+async function submitUpload(
+  { submit }: UploadTools,
+  upload: ReceivedUpload,
+  onRefusal: () => Promise<void>,
 ): Promise<Response> {
   try {
     return json(submissionResult(await submit('upload', upload.shownName, paramsOf(upload))));
   } catch (error) {
-    await uploads.remove(upload.id);
+    await onRefusal();
     throw error;
   }
 }

@@ -126,6 +126,28 @@ test('what is held counts to what may be sent, and a restart drops it', async ()
   expect(await on.left()).toEqual([]);
 });
 
+test('a file that waits is still there when its installation was refused for the moment', async () => {
+  const full = await createUploadDevice({}, { set: ['main.queue_max=1'] });
+  onTestFinished(() => full.close());
+  const { file: id } = (await (
+    await full.send([ipk('hello')], { query: '?hold=1' })
+  ).json()) as Held;
+  const install = (): Promise<Response> => full.daemon.post('admin/store/install_file', { id });
+  const { task_id: busy = '' } = (await (await full.send([full.held])).json()) as {
+    task_id?: string;
+  };
+  await expect.poll(async () => (await full.daemon.status(busy)).state).toBe('running');
+  await full.daemon.submit('install', { package: 'notes' });
+
+  const refused = await install();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
+  await full.goOn(busy);
+  await expect.poll(async () => (await install()).status).toBe(200);
+
+  await expect.poll(async () => (await full.device.database()).has('hello')).toBe(true);
+  await expect.poll(full.left).toEqual([]);
+});
+
 test('at most four files wait', async () => {
   for (const name of ['a', 'b', 'c', 'd']) await hold(runFile(':', `${name}.run`));
 
