@@ -9,8 +9,9 @@ import type { PackageBackend } from './manager.ts';
 export const BACKENDS: readonly [PackageBackend, ...PackageBackend[]] = [OPKG, APK];
 
 /**
- * The one whose database the device uses. If none has packages on record, the first: its answers
- * say what is missing.
+ * The one whose database the device uses. If none has packages on record, as after a power cut that
+ * left the record empty, the one whose program is there, else the first: its answers say what is
+ * missing.
  * @param wanted option `packages.manager`: `auto`, or the name of one
  */
 export async function selectManager(
@@ -21,8 +22,9 @@ export async function selectManager(
   const named = backends.find(({ name }) => name === wanted);
   if (named !== undefined) return named;
   const inUse = await filter(backends, (backend) => backend.isInUse(paths));
-  const runnable = await filter(inUse, (backend) => hasProgram(paths, backend));
-  return (runnable.length === 1 ? runnable[0] : inUse[0]) ?? backends[0];
+  const likely = inUse.length > 0 ? inUse : backends;
+  const runnable = await filter(likely, (backend) => hasProgram(paths, backend));
+  return (runnable.length === 1 ? runnable[0] : likely[0]) ?? backends[0];
 }
 
 /** A device that went from one to the other may have records of both. */

@@ -62,6 +62,10 @@ test.each([
   { has: { ...OPKG_RECORDS, ...APK_RECORDS, ...OPKG_PROGRAM }, wanted: 'apk', name: 'apk' },
   { has: { ...OPKG_RECORDS, ...APK_RECORDS, ...APK_PROGRAM }, wanted: 'opkg', name: 'opkg' },
   { has: { ...OPKG_RECORDS, 'lib/apk/db/installed': '' }, wanted: 'auto', name: 'opkg' },
+  // A power cut has emptied the record.
+  { has: { ...APK_PROGRAM, 'lib/apk/db/installed': '' }, wanted: 'auto', name: 'apk' },
+  { has: { ...OPKG_PROGRAM, 'usr/lib/opkg/status': '' }, wanted: 'auto', name: 'opkg' },
+  { has: { ...APK_PROGRAM, ...OPKG_PROGRAM }, wanted: 'auto', name: 'opkg' },
 ])('with $has and the option $wanted it is $name', async ({ has, wanted, name }) => {
   for (const [file, text] of Object.entries(has)) {
     await mkdir(dirname(join(root, file)), { recursive: true });
