@@ -72,6 +72,31 @@ describe.each(Object.entries(KINDS))('%s', (_, place) => {
   });
 });
 
+test.each(['world', 'installed'])(
+  'whatever needs %s says with a code and a remedy that it cannot be read',
+  async (name) => {
+    const file = name === 'world' ? 'etc/apk/world' : 'lib/apk/db/installed';
+    const said = { error_code: 'damaged_database', remedy: expect.stringMatching(/./) as string };
+    await rename(at(file), at(`${file}.aside`));
+    try {
+      for (const operation of ['install', 'hold', 'release']) {
+        const answer = await store.daemon.post(`admin/store/${operation}`, { package: 'libc' });
+        expect([operation, await answer.json()]).toEqual([
+          operation,
+          expect.objectContaining(said),
+        ]);
+      }
+      if (name === 'world') return;
+      const list = await store.daemon.get('admin/system/sbom');
+      expect(await list.json()).toMatchObject(said);
+      const backup = await store.daemon.finished(await store.daemon.submit('backup'));
+      expect(backup).toMatchObject({ state: 'failed', ...said });
+    } finally {
+      await rename(at(`${file}.aside`), at(file));
+    }
+  },
+);
+
 test.each(['etc/apk/arch', 'etc/apk/keys/another.pem', 'etc/apk/repositories.d/another.list'])(
   'a fifo called %s is named, and keeps nobody waiting',
   async (file) => {

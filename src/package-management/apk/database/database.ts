@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileVersionSync } from '../../../device/file-version.ts';
-import { DepotError } from '../../../errors.ts';
 import { appOf } from '../../names.ts';
 import type { InstalledPackage, PackageDatabase } from '../../database.ts';
 import { isPin } from './dependency.ts';
 import { readInstalled, type InstalledRecord } from './installed-db.ts';
 import type { Locations } from './locations.ts';
+import { damagedRecord } from './record-file.ts';
 import { readWorld, type WorldEntry } from './world.ts';
 
 /**
@@ -37,7 +37,7 @@ export function createDatabaseReader(locations: Locations): DatabaseReader {
     if (records?.version !== version) {
       const found = await readInstalled(installed);
       if (found.size === 0) {
-        throw new DepotError('unavailable', `cannot use ${installed}: it has no packages`);
+        throw damagedRecord(`cannot use ${installed}: it has no packages`);
       }
       records = { version, found };
     }

@@ -1,6 +1,6 @@
-import { DepotError } from '../../../errors.ts';
+import type { DepotError } from '../../../errors.ts';
 import { namesIn } from './dependency.ts';
-import { streamRecord } from './record-file.ts';
+import { damagedRecord, streamRecord } from './record-file.ts';
 
 /** What `lib/apk/db/installed` says of one package. */
 export interface InstalledRecord {
@@ -103,7 +103,7 @@ function createParser(path: string, { filesOf, onFile, onFields }: ReadOptions):
   let owner: string | undefined;
 
   const damage = (what: string): DepotError =>
-    new DepotError('unavailable', `cannot read ${path}: line ${number}: ${what}`);
+    damagedRecord(`cannot read ${path}: line ${number}: ${what}`);
   const flush = (): void => {
     if (file !== undefined && owner !== undefined) onFile?.(file, owner);
     file = undefined;

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
+import { remedyOf } from '../../problem.ts';
 import type { Locations } from './locations.ts';
 
 /** More is no record of apk's: ten thousand packages with their files take a tenth of it. */
@@ -15,7 +16,9 @@ const MOST_BYTES = 256 * 1024 ** 2;
 export async function openRecord(file: string, mostBytes = MOST_BYTES): Promise<FileHandle> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(
     (error: unknown) => {
-      throw unreadable(file, systemCode(error) === 'ENOENT' ? 'it is gone' : reasonOf(error));
+      if (systemCode(error) === 'ENOENT') throw unreadable(file, 'it is gone');
+      // The daemon may lack what it takes, such as descriptors.
+      throw new DepotError('unavailable', `cannot read ${file}: ${reasonOf(error)}`);
     },
   );
   try {
@@ -60,5 +63,11 @@ export async function scriptsFile({
 }
 
 function unreadable(file: string, why: string): DepotError {
-  return new DepotError('unavailable', `cannot read ${file}: ${why}`);
+  return damagedRecord(`cannot read ${file}: ${why}`);
+}
+
+/** What any job that needs the record fails with, and any request is refused with. */
+export function damagedRecord(message: string): DepotError {
+  const explanation = { code: 'damaged_database', remedy: remedyOf('damaged_database') };
+  return new DepotError('unavailable', message, { explanation });
 }

@@ -1,7 +1,6 @@
-import { DepotError } from '../../../errors.ts';
 import { isVersion } from '../compare-versions.ts';
 import { parseDependency, type Dependency } from './dependency.ts';
-import { readRecord } from './record-file.ts';
+import { damagedRecord, readRecord } from './record-file.ts';
 
 /** It has a line for each thing that its owner asked for. */
 const MOST_BYTES = 1024 ** 2;
@@ -25,7 +24,7 @@ export interface WorldEntry extends Dependency {
 export async function readWorld(file: string): Promise<World> {
   const world = parseWorld(await readRecord(file, MOST_BYTES), file);
   if (world.entries.length === 0) {
-    throw new DepotError('unavailable', `cannot use ${file}: it is empty`);
+    throw damagedRecord(`cannot use ${file}: it is empty`);
   }
   return world;
 }
@@ -41,8 +40,7 @@ export function parseWorld(text: string, file: string): World {
         if (dependency !== undefined && hasVersion(dependency)) {
           return { ...dependency, text: word };
         }
-        throw new DepotError(
-          'unavailable',
+        throw damagedRecord(
           `cannot read ${file}: line ${index + 1}: ${shown(word)} is no dependency`,
         );
       }),
