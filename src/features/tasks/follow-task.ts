@@ -31,6 +31,7 @@ export async function* followTask({
 }: FollowOptions): AsyncGenerator<StreamEvent | undefined, void> {
   let offset = from;
   let lastStatus = '';
+  let saidAt = performance.now();
   while (!signal.aborted) {
     // In this order: a task that has ended writes nothing more, so what is read after that is all.
     const isOver = hasEnded();
@@ -38,18 +39,25 @@ export async function* followTask({
     if (!isOver && JSON.stringify(status) !== lastStatus) {
       lastStatus = JSON.stringify(status);
       yield { event: 'status', data: status };
+      saidAt = performance.now();
     }
     const piece = await readCharacters(logs, { id, offset, isOver });
     if (piece.bytes > 0) {
       offset += piece.bytes;
       yield { event: 'log', id: String(offset), data: piece.text };
+      saidAt = performance.now();
     } else if (isOver) {
       yield { event: 'end', id: `${offset}${END_MARK}`, data: status };
       return;
     } else {
-      const waitedFrom = performance.now();
-      await logs.waitForMore(id, { offset: piece.waitFrom, timeoutMs: PING_MS, signal });
-      if (performance.now() - waitedFrom >= PING_MS) yield undefined;
+      // A timer may come a moment early, and a wake may have nothing to say.
+      const timeoutMs = saidAt + PING_MS - performance.now();
+      if (timeoutMs > 0) {
+        await logs.waitForMore(id, { offset: piece.waitFrom, timeoutMs, signal });
+        continue;
+      }
+      yield undefined;
+      saidAt = performance.now();
     }
   }
 }

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
+import { followTask } from '../../../src/features/tasks/follow-task.ts';
+import type { TaskLogs } from '../../../src/jobs/log.ts';
 import { simplePackage } from '../../device/packages/package-parts.ts';
 import { openEvents, type EventReader, type ReceivedEvent } from '../../support/event-reader.ts';
 import { openStore, type Store } from '../packages/open-store.ts';
@@ -158,4 +160,34 @@ test('who follows the device sees each job come, run and end', async () => {
 
   reader.close();
   expect([...states].slice(-2)).toEqual(['running', 'done']);
+});
+
+test('a quiet task gives a sign of life every 15 s, though timers come early and wakes say nothing', async () => {
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  onTestFinished(() => clock.mockRestore());
+  // Every other wait is woken by something else than the time.
+  let waits = 0;
+  const logs = {
+    size: () => Promise.resolve(undefined),
+    waitForMore: (_id: string, { timeoutMs }: { timeoutMs: number }) => {
+      waits += 1;
+      if (waits > 100) throw new Error('it says nothing');
+      now += waits % 2 === 0 ? 4000 : Math.max(1, timeoutMs - 0.7);
+      return Promise.resolve();
+    },
+  } as unknown as TaskLogs;
+  const events = followTask({
+    ...{ logs, id: 'a', from: 0, signal: new AbortController().signal },
+    statusOf: () => Promise.resolve({ state: 'running' }),
+    hasEnded: () => false,
+  });
+
+  expect((await events.next()).value).toMatchObject({ event: 'status' });
+  for (let signs = 0, last = now; signs < 10; signs += 1, last = now) {
+    expect((await events.next()).value).toBeUndefined();
+    expect(now - last).toBeGreaterThanOrEqual(15_000);
+    expect(now - last).toBeLessThan(20_000);
+  }
+  await events.return(undefined);
 });
