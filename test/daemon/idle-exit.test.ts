@@ -131,6 +131,20 @@ test.each(['packages.update_every_h=24', 'fleet.server=http://127.0.0.1:9'])(
   },
 );
 
+test('a file that waits for a yes keeps it there, and it ends once that is dropped', async () => {
+  const daemon = await start();
+  const form = new FormData();
+  form.append('file', new Blob(['#!/bin/sh\n']), 'install.run');
+  const url = `${daemon.url}${daemon.base}/admin/store/upload?hold=1`;
+  const sent = await fetch(url, { method: 'POST', body: form, headers: { connection: 'close' } });
+  const { file: id } = (await sent.json()) as { file: string };
+  await delay(3 * MINUTE_MS);
+
+  expect(isThere(daemon.pid)).toBe(true);
+  expect((await daemon.post('admin/store/drop_file', { id })).status).toBe(200);
+  await expect.poll(() => isThere(daemon.pid)).toBe(false);
+});
+
 test.each(RELAYS)(
   'who asks uhttpd (%s) has it started, once however many ask, and is answered',
   async (relay) => {

@@ -53,6 +53,7 @@ export async function createUploadsFeature(
       return { ...(await previewFile(tools, { name: shownName, file })), about: aboutFile(upload) };
     },
     documentation: async () => (await import('./documentation.ts')).UPLOADS_DOCUMENTATION,
+    keepsUp: () => held.sizeBytes() > 0,
     routes: ({ config }) =>
       uploadRoutes({
         ...context,
