@@ -68,6 +68,32 @@ describe.each([
     expect((await store.packages())['demo-app']).toBe(newer);
   });
 
+  test('what is held twice is let go as it was: what came with an app goes with it', async () => {
+    const opened = await open();
+    store = opened.store;
+    await store.run('install', { package: 'demo' });
+    for (const operation of ['hold', 'hold', 'release']) {
+      const answer = await store.daemon.post(`admin/store/${operation}`, { package: 'demo' });
+      expect(await answer.json()).toEqual({ code: 0 });
+    }
+
+    expect(await opened.wish()).toBe(free);
+    expect((await store.run('remove', { package: 'demo' })).state).toBe('done');
+    expect(await store.packages()).not.toHaveProperty('demo-app');
+  });
+
+  test('what is let go once its app has gone stands in the way of no installation', async () => {
+    store = (await open()).store;
+    await store.run('install', { package: 'notes' });
+    await store.daemon.post('admin/store/hold', { package: 'notes-app' });
+    await store.run('remove', { package: 'notes' });
+    await store.daemon.post('admin/store/release', { package: 'notes-app' });
+    const before = await store.packages();
+
+    expect((await store.run('install', { package: 'demo' })).state).toBe('done');
+    expect(await store.packages()).toMatchObject(before);
+  });
+
   test('what is not installed can be neither held nor let go', async () => {
     store = (await open()).store;
 

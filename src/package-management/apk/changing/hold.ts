@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import type { Notes } from '../../../device/ports.ts';
+import { isPresent } from '../../database.ts';
+import { isNeeded } from '../../dependencies.ts';
 import type { PackageManager } from '../../manager.ts';
 import { isPin } from '../database/dependency.ts';
 import { editWorld } from '../database/world-edit.ts';
@@ -28,9 +30,12 @@ export function createHold(
     await notes.write(NOTE, isNoted ? [...others, name] : others);
   };
   return async (name, { isHeld, isAuto: wasAuto }) => {
-    const { version = '', isAuto = false } = (await reader.read()).get(name) ?? {};
+    const database = await reader.read();
+    const found = database.get(name);
     if (!isHeld) {
-      const isDependency = wasAuto ?? (await readNoted()).includes(name);
+      // What nothing needs any more stays asked for, or the next change would remove it.
+      const isUnneeded = isPresent(found) && !isNeeded(database, found, new Set());
+      const isDependency = wasAuto ?? (!isUnneeded && (await readNoted()).includes(name));
       await editWorld(locations, environment, (entries) =>
         entries.flatMap((entry) => {
           if (entry.name !== name || !isPin(entry)) return [entry];
@@ -40,6 +45,9 @@ export function createHold(
       await note(name, false);
       return;
     }
+    // The line in world says no more how it came.
+    if (found?.isHeld === true) return;
+    const { version = '', isAuto = false } = found ?? {};
     await note(name, isAuto);
     await editWorld(locations, environment, (entries) => {
       const own = entries.find((entry) => entry.name === name && !entry.isConflict);
