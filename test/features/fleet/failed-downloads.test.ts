@@ -95,6 +95,36 @@ test('a long download says each half minute at the server how much of it is here
   server.intercept = undefined;
 });
 
+test('a server that answers no poll while a file comes counts as one that does not answer', async () => {
+  let isDown = false;
+  server.intercept = (request, response) => {
+    if (request.url?.includes('/artifacts/') !== true) {
+      if (isDown) response.destroy();
+      return isDown;
+    }
+    response.writeHead(200).write(PIECE);
+    const timer = setInterval(() => response.write('x'), 100);
+    response.once('close', () => clearInterval(timer));
+    return true;
+  };
+  const slow = moduleOf(ipk('slow', { files: { '/usr/share/slow': '0'.repeat(90_000) } }));
+  const action = await server.assign(await server.publish([slow]), on.id);
+  await on.poll();
+  isDown = true;
+  await on.poll();
+
+  // Twice as long as from one notice of progress to the next.
+  await delay((60 / FASTER) * 1000);
+
+  expect((await on.status()).last_error).toContain('socket hang up');
+  const events = on.daemon.log.filter((line) => line.includes('fleet server is back'));
+  isDown = false;
+  await server.cancel(on.id, action);
+  await on.over(action);
+  server.intercept = undefined;
+  expect(events).toEqual([]);
+});
+
 test('a download that fails a hundred times ends its action, and the server is told why', async () => {
   server.intercept = (request, response) => {
     if (request.url?.includes('/artifacts/') !== true) return false;

@@ -172,14 +172,17 @@ async function exchangeOnce(
   { isDue, isWoken }: { isDue: boolean; isWoken: boolean },
 ): Promise<boolean> {
   const { known, log } = fleet;
+  const isAsked = isDue || isWoken;
   try {
     const server = await fleet.connect();
     try {
-      if (isDue || isWoken) await exchange(fleet, server, isDue);
+      if (isAsked) await exchange(fleet, server, isDue);
       await reportProgress(fleet, server);
     } finally {
       server.client.close();
     }
+    // Progress alone tells nothing of the server: what it does not take is lost.
+    if (!isAsked) return true;
     if (known.failures > 0) log.info({ failures: known.failures }, 'fleet server is back');
     known.failures = 0;
     return true;
