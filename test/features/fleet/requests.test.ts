@@ -53,3 +53,20 @@ test('an action that is given up while its files come is not begun', async () =>
   expect(status).toBe('canceled');
   expect((await on.device.database()).has('two')).toBe(false);
 });
+
+test('an action that could not be read and is given up by force is asked for no more', async () => {
+  await on.poll();
+  server.intercept = (request, response) => {
+    if (request.url?.includes('/deploymentBase/') !== true) return false;
+    response.writeHead(500).end();
+    return true;
+  };
+  const action = await server.assign(await server.publish([moduleOf(ipk('three'))]), on.id);
+  expect((await on.poll()).last_error).toContain('the fleet server answered 500');
+  server.intercept = undefined;
+  server.forget(action);
+
+  const { last_error: error } = await on.poll();
+
+  expect(error).toBeUndefined();
+});

@@ -72,6 +72,8 @@ function mayHaveForgotten({ known: { polledMs, failures }, records }: Fleet): bo
 function remember({ known }: Fleet, { config, _links: links = {} }: Poll): void {
   known.intervalS = config?.polling?.sleep ?? known.intervalS;
   known.links = links;
+  // It was of the links before: should the server go back to those, they are not here any more.
+  known.etag = undefined;
 }
 
 async function follow(fleet: Fleet, server: Server): Promise<void> {
