@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
@@ -44,6 +46,21 @@ describe.each(SERVERS)('a device of %s', (_, createServer) => {
     const database = await on.device.database();
     expect([...database.keys()]).toEqual(expect.arrayContaining(['one', 'two', 'three']));
     expect((await on.status()).action).toMatchObject({ result: 'success', is_reported: true });
+  });
+
+  test.each([
+    ['success', 'exit 0'],
+    ['failure', 'exit 1'],
+  ])('has no file in memory of an action that ended with %s', async (result, script) => {
+    const action = await rollOut(moduleOf(ipk('one')), {
+      files: { 'setup.run': Buffer.from(`#!/bin/sh\n${script}\n`) },
+    });
+    await on.over(action);
+
+    expect((await on.status()).action).toMatchObject({ result });
+    await expect
+      .poll(() => readdir(join(on.device.root, 'tmp/depotd/fleet')), { timeout: 5000 })
+      .toEqual([]);
   });
 
   test('installs, and removes, what a plan names', async () => {

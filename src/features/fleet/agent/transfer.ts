@@ -102,11 +102,8 @@ export function fetchFailureOf(
   return { reason: failure.reason, isTooEarly: failure.againMs - nowMs() > EARLY_MS };
 }
 
-async function transferAll(
-  fleet: Fleet,
-  { work, offered, transfer }: { work: Work; offered: Offered; transfer: Transfer },
-): Promise<void> {
-  const { downloads, records, connect, known } = fleet;
+/** Removes the files of actions that are over: they lie in memory. */
+export async function tidyDownloads({ downloads, records }: Fleet): Promise<void> {
   await downloads.keepOnly(
     new Set(
       records
@@ -116,6 +113,14 @@ async function transferAll(
         .map(({ sha256 }) => sha256),
     ),
   );
+}
+
+async function transferAll(
+  fleet: Fleet,
+  { work, offered, transfer }: { work: Work; offered: Offered; transfer: Transfer },
+): Promise<void> {
+  const { downloads, connect, known } = fleet;
+  await tidyDownloads(fleet);
   const { client } = await connect();
   const mirrors = await openMirrors(fleet);
   try {
