@@ -29,3 +29,13 @@ export interface RunResult {
   /** Which limit ended it, if one did. */
   cutShortBy?: 'time' | 'output' | 'stop';
 }
+
+/**
+ * Aborts after so many milliseconds, also as one of several of an `AbortSignal.any`. Of those Node
+ * lets go of an `AbortSignal.timeout` that nobody listens to, and its time never comes.
+ */
+export function timeLimit(limitMs: number): AbortSignal {
+  const signal = AbortSignal.timeout(limitMs);
+  signal.addEventListener('abort', () => undefined, { once: true });
+  return signal;
+}

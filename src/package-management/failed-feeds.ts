@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { timeLimit } from '../device/command.ts';
 import type { Paths } from '../device/paths.ts';
 import { openPrivateFolder } from '../device/private-folder.ts';
 import { DepotError } from '../errors.ts';
@@ -119,7 +120,7 @@ async function lookAgain(
   await (await openPrivateFolder(uploadDir)).close();
   const folder = await mkdtemp(join(uploadDir, 'feed-'));
   try {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+    const limited = AbortSignal.any([signal, timeLimit(LIMIT_MS)]);
     await fetchFiles(feed, await feeds.filesOf(feed), { folder, environment, signal: limited });
     await feeds.check(feed, folder);
     return failed;

@@ -1,5 +1,6 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { timeLimit } from '../device/command.ts';
 import { freeBytesOf } from '../device/disk/space.ts';
 import { run } from '../device/exec.ts';
 import { sizeText } from '../format-bytes.ts';
@@ -135,7 +136,7 @@ async function locationOf(address: string, signal?: AbortSignal): Promise<string
   const isTls = new URL(address).protocol === 'https:';
   const { request } = isTls ? await import('node:https') : await import('node:http');
   const location = await new Promise<string | undefined>((resolve, reject) => {
-    const limits = [AbortSignal.timeout(LOOK_LIMIT_MS), ...(signal === undefined ? [] : [signal])];
+    const limits = [timeLimit(LOOK_LIMIT_MS), ...(signal === undefined ? [] : [signal])];
     const asking = request(address, { method: 'HEAD', signal: AbortSignal.any(limits) });
     asking.on('error', reject);
     asking.on('response', (response) => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { rootCertificates } from 'node:tls';
+import { timeLimit } from '../../../device/command.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { createConnection, type Connection } from '../ddi/connection.ts';
 import type { FleetSettings } from '../options.ts';
@@ -50,7 +51,7 @@ export async function openMirrors({ settings, log, known }: Fleet): Promise<Mirr
     fetch: async (file, signal, work) => {
       const limitMs = START_MS + Math.ceil(file.bytes / LEAST_BYTES_PER_S) * 1000;
       for (const each of all.filter(({ failures }) => failures < MOST_FAILURES)) {
-        const bounded = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+        const bounded = AbortSignal.any([signal, timeLimit(limitMs)]);
         const ask = (from: number) => askFor(each, { file, from, signal: bounded });
         try {
           await work(ask, bounded);
