@@ -71,7 +71,7 @@ export function createBackupFeature(
     backups: {
       all: sets.all,
       receive: async (content) =>
-        receiveInto(sets, content, (await sets.freeBytes()) - RESERVE_BYTES),
+        (await receiveInto(sets, content, (await sets.freeBytes()) - RESERVE_BYTES)).id,
     },
     preview: async (backup, as) =>
       (await import('./preview-restore.ts')).previewRestore(tools, { backup, as }),

@@ -148,19 +148,21 @@ async function receiveSet(
   const { incoming } = context.env as { incoming: IncomingMessage };
   const room = Math.min(limitBytes, (await sets.freeBytes()) - RESERVE_BYTES);
   if (Number(incoming.headers['content-length'] ?? 0) > room) throw tooLarge(room);
-  return receiveFile(incoming, {
+  const { id } = await receiveFile(incoming, {
     receive: ({ content }) => receiveInto(sets, content, room),
     fields: { token: (value) => checkToken([value], session) },
-    discard: (id) => sets.remove(id),
+    // One that was there before is not what came.
+    discard: async (received) => (received.isNew ? sets.remove(received.id) : undefined),
     idleMs: IDLE_MS,
   });
+  return id;
 }
 
 export async function receiveInto(
   sets: Sets,
   content: AsyncIterable<Uint8Array>,
   room: number,
-): Promise<string> {
+): Promise<{ id: string; isNew: boolean }> {
   const received = await sets.receive();
   try {
     const file = await open(received, 'wx', 0o600);
@@ -176,8 +178,7 @@ export async function receiveInto(
       await file.close();
     }
     const { id } = await readSet(received);
-    await sets.adopt(received, id);
-    return id;
+    return { id, isNew: await sets.adopt(received, id) };
   } catch (error) {
     await rm(received, { force: true });
     throw error;

@@ -35,8 +35,12 @@ export interface Sets {
   place: (id: string, folder?: string) => Promise<string>;
   /** The file that one is received to. */
   receive: () => Promise<string>;
-  /** Takes one that was received and checked. @throws DepotError conflict */
-  adopt: (received: string, id: string) => Promise<void>;
+  /**
+   * Takes one that was received and checked.
+   * @returns whether it was not there yet
+   * @throws DepotError conflict
+   */
+  adopt: (received: string, id: string) => Promise<boolean>;
   remove: (id: string) => Promise<void>;
   /** Lets go those that were made by themselves and are too old, too many or too large. */
   prune: () => Promise<void>;
@@ -97,11 +101,12 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
       if (there !== undefined) {
         const [known, sent] = [await measure(there.file), await measure(received)];
         await rm(received, { force: true });
-        if (known?.sha256 === sent?.sha256) return;
+        if (known?.sha256 === sent?.sha256) return false;
         throw new DepotError('conflict', `cannot take the backup: another one has the id ${id}`);
       }
       await rename(received, target);
       await syncPath(own);
+      return true;
     },
     sweep: async (isActive) => {
       const names = await readdir(own).catch(() => []);

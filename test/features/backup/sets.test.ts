@@ -248,6 +248,18 @@ describe('a file that is sent', () => {
   });
 });
 
+test('a backup that is there stays when it is sent once more and the form turns out bad', async () => {
+  const { backup = '' } = await daemon.run('backup');
+  const form = new FormData();
+  form.append('file', new Blob([await daemon.download(backup)]), 'backup.tar.gz');
+  form.append('token', 'another');
+
+  const address = `${daemon.url}${daemon.base}/admin/store/add_backup`;
+  expect((await fetch(address, { method: 'POST', body: form })).status).toBe(403);
+
+  expect((await daemon.backups()).map(({ id }) => id)).toEqual([backup]);
+});
+
 test('what is cut or garbled is refused in plain words', async () => {
   const { backup = '' } = await daemon.run('backup');
   const set = await daemon.download(backup);
