@@ -10,7 +10,14 @@ import type { Plan, StepContext } from '../../jobs/plan.ts';
 import { isPresent } from '../../package-management/database.ts';
 import { isPackageName } from '../../package-management/names.ts';
 import { collect, type CollectTools } from './collect.ts';
-import type { Manifest, PackageFile, Reason } from './manifest.ts';
+import {
+  hasTooMuch,
+  MOST_MANIFEST_BYTES,
+  textOf,
+  type Manifest,
+  type PackageFile,
+  type Reason,
+} from './manifest.ts';
 import type { Sets } from './sets.ts';
 import { measure, writeSet } from './write-set.ts';
 
@@ -96,6 +103,7 @@ export async function write(tools: BackupTools, request: WriteRequest): Promise<
   for (let tries = 1; ; tries += 1) {
     const { manifest, sourceOf } = await collect(tools, { id, reason });
     const whole: Manifest = { ...manifest, package_files: packages };
+    checkReadable(whole);
     const bytes = [...whole.files, ...packages].reduce((sum, { bytes: each }) => sum + each, 0);
     const room = (await freeBytesOf(dirname(file))) - RESERVE_BYTES;
     if (bytes > Math.min(room, mostBytes)) {
@@ -116,6 +124,17 @@ export async function write(tools: BackupTools, request: WriteRequest): Promise<
       if (!isChanged || tries === TRIES) throw error;
     }
   }
+}
+
+/** Nobody could bring back what is too large to be read. @throws DepotError too_large */
+function checkReadable(set: Manifest): void {
+  if (!hasTooMuch(set) && textOf(set).length <= MOST_MANIFEST_BYTES) return;
+  throw new DepotError('too_large', 'cannot write the backup: its configuration is too large', {
+    explanation: {
+      code: 'unknown',
+      remedy: 'Name less in /etc/sysupgrade.conf, then try again.',
+    },
+  });
 }
 
 /** What the owner asked for and what came with it: a restore without a network needs all. */

@@ -3,6 +3,7 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
+import { isSetPath } from './manifest.ts';
 
 /**
  * The configuration that sysupgrade keeps, found as it finds it (base-files, /sbin/sysupgrade):
@@ -75,7 +76,7 @@ function patternOf(part: string): RegExp {
 async function addFiles(paths: Paths, path: string, found: Set<string>): Promise<void> {
   if (found.size >= MOST_FILES || NOT_KEPT.test(path)) return;
   const entry = await lstat(paths.onDevice(path)).catch(() => undefined);
-  if (entry?.isFile() === true && !/[\n\r\ufffd]/.test(path)) found.add(path);
+  if (entry?.isFile() === true && isSetPath(path)) found.add(path);
   if (entry?.isDirectory() !== true) return;
   for (const name of await readdir(paths.onDevice(path)).catch(() => [])) {
     await addFiles(paths, `${path}/${name}`, found);

@@ -78,10 +78,25 @@ export const manifestSchema = v.object({
   package_files: list(packageFile),
 });
 
+/** Whether a set can have a file of that path. */
+export function isSetPath(text: string): boolean {
+  return v.is(path, text);
+}
+
 export type Manifest = v.InferOutput<typeof manifestSchema>;
 export type KeptFile = Manifest['files'][number];
 export type WantedPackage = Manifest['packages'][number];
 export type PackageFile = Manifest['package_files'][number];
+
+const MOST_CONFIGURATION_BYTES = 64 * 1024 ** 2;
+
+export function hasTooMuch({ files }: Pick<Manifest, 'files'>): boolean {
+  return files.reduce((sum, file) => sum + file.bytes, 0) > MOST_CONFIGURATION_BYTES;
+}
+
+export function textOf(manifest: Manifest): Buffer {
+  return Buffer.from(`${JSON.stringify(manifest, undefined, 1)}\n`);
+}
 
 /** One file of a set, by its name there. */
 export interface Member {

@@ -8,6 +8,7 @@ import { readTar, type TarMember } from '../../device/tar/tar-reader.ts';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import {
   FORMAT,
+  hasTooMuch,
   MANIFEST,
   manifestSchema,
   membersOf,
@@ -22,7 +23,6 @@ const FOREIGN = 'it is no backup of depotd';
 const CHANGED = 'it was changed, or its end is missing';
 /** Of all members together, unpacked. */
 const MOST_BYTES = 2 * 1024 ** 3;
-const MOST_CONFIGURATION_BYTES = 64 * 1024 ** 2;
 
 /**
  * Reads a set to its end, and believes nothing that it has not checked. Invariants:
@@ -160,8 +160,7 @@ function checkManifest(value: unknown): Manifest {
   if (new Set(names).size !== names.length) throw bad('it names a file twice');
   const foreign = manifest.files.find(({ path }) => path === '/' || NOT_KEPT.test(path));
   if (foreign !== undefined) throw bad(`${shown(foreign.path)} is no configuration`);
-  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
-  if (bytes > MOST_CONFIGURATION_BYTES) throw bad('its configuration is too large');
+  if (hasTooMuch(manifest)) throw bad('its configuration is too large');
   return manifest;
 }
 

@@ -8,7 +8,7 @@ import { createGzip } from 'node:zlib';
 import { syncPath } from '../../device/durable-file.ts';
 import { END_OF_TAR, tarHeader, tarMember, tarPadding } from '../../device/tar/tar-writer.ts';
 import { DepotError } from '../../errors.ts';
-import { MANIFEST, membersOf, type Manifest } from './manifest.ts';
+import { MANIFEST, membersOf, textOf, type Manifest } from './manifest.ts';
 import { sealOf } from './seal.ts';
 
 /** Whose content it is that stands under the name of a member. */
@@ -55,8 +55,7 @@ async function* sealed(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 async function* membersWith(manifest: Manifest, sourceOf: SourceOf): AsyncGenerator<Buffer> {
-  const text = Buffer.from(`${JSON.stringify(manifest, undefined, 1)}\n`);
-  yield* tarMember({ name: MANIFEST, mode: 0o600 }, text);
+  yield* tarMember({ name: MANIFEST, mode: 0o600 }, textOf(manifest));
   for (const { name, bytes, sha256 } of membersOf(manifest)) {
     yield* tarHeader({ name, mode: 0o600, sizeBytes: bytes });
     const hash = createHash('sha256');

@@ -1,0 +1,43 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createDevice, type Device } from '../../device/device.ts';
+import { startBackupDaemon, writeConfiguration, type BackupDaemon } from './backup-device.ts';
+
+let device: Device;
+let daemon: BackupDaemon;
+
+beforeEach(async () => {
+  device = await createDevice();
+  await writeConfiguration(device.root);
+  daemon = await startBackupDaemon(device);
+});
+afterEach(async () => {
+  await daemon.close();
+  await device.close();
+});
+
+test('a backup that nobody could bring back is not made, and why is said', async () => {
+  await writeFile(join(device.root, 'root/scripts/large'), Buffer.alloc(65 * 1024 ** 2));
+
+  const { state, error } = await daemon.run('backup');
+
+  expect({ state, error }).toEqual({
+    state: 'failed',
+    error: 'cannot write the backup: its configuration is too large',
+  });
+  expect(await readdir(join(device.root, 'etc/depotd/backups'))).toEqual([]);
+});
+
+test('a backup leaves out a file whose path no set can have', async () => {
+  let folder = join(device.root, 'root/scripts');
+  for (let count = 0; count < 6; count += 1) folder = join(folder, 'x'.repeat(200));
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'deep'), '');
+
+  const { backup } = await daemon.run('backup');
+
+  expect((await daemon.backups()).map(({ id }) => id)).toEqual([backup]);
+});
