@@ -80,7 +80,7 @@ export function createBackupFeature(
     routes: ({ config }) =>
       backupRoutes({
         ...context,
-        sets,
+        ...{ sets, due },
         limitBytes: config.main.upload_max_mb * MIB,
         afterUpgrade: () => valuesOf(config, BACKUP_SECTION).after_upgrade === 1,
       }),

@@ -6,6 +6,8 @@ export interface RestoreDue {
   isDue: () => Promise<boolean>;
   remember: (due: DueParams) => Promise<void>;
   forget: () => Promise<void>;
+  /** A backup has been removed: what was to come back from it is not to come any more. */
+  giveUp: (backup: string) => Promise<void>;
   /** @returns what to go on with; undefined: nothing, or it was tried too often. Counts as a try */
   next: () => Promise<DueParams | undefined>;
   /** The last one was no try: the network was not there. */
@@ -41,6 +43,9 @@ export function createRestoreDue(notes: Notes): RestoreDue {
     },
     forget: async () => {
       if ((await read()) !== undefined) await notes.write(NOTE, null);
+    },
+    giveUp: async (backup) => {
+      if ((await read())?.backup === backup) await notes.write(NOTE, null);
     },
     next: async () => {
       const found = await read();

@@ -13,10 +13,12 @@ import { submissionResult } from '../../http/task-result.ts';
 import type { FeatureContext } from '../feature.ts';
 import { setId } from './manifest.ts';
 import { readSet } from './read-set.ts';
+import type { RestoreDue } from './restore-due.ts';
 import type { Sets, StoredSet } from './sets.ts';
 
 export interface BackupRouteTools extends Pick<FeatureContext, 'submit' | 'setOption'> {
   sets: Sets;
+  due: Pick<RestoreDue, 'giveUp'>;
   /** Largest file that is accepted. */
   limitBytes: number;
   afterUpgrade: () => boolean;
@@ -28,7 +30,7 @@ export const RESERVE_BYTES = 2 * 1024 ** 2;
 
 /** Sets of packages and configuration, and bringing them back. */
 export function backupRoutes(tools: BackupRouteTools): Route[] {
-  const { sets, submit, setOption } = tools;
+  const { sets, due, submit, setOption } = tools;
   return [
     postTask({
       path: 'admin/store/backup',
@@ -74,6 +76,7 @@ export function backupRoutes(tools: BackupRouteTools): Route[] {
       params: { id: setId },
       handle: async ({ params: { id } }) => {
         await sets.remove(id);
+        await due.giveUp(id);
         return json({ code: 0 });
       },
     }),

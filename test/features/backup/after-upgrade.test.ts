@@ -255,4 +255,25 @@ describe('whenever the power goes, the script', () => {
     await daemon.run('remove', { package: 'demo' });
     await expect.poll(standing).toBe(0);
   }, 90_000);
+
+  test('has a set that goes with what is installed once a backup that waits to come back is removed', async () => {
+    await daemon.run('update');
+    await daemon.run('install', { package: 'demo' });
+    const { backup = '' } = await daemon.run('backup');
+    await daemon.run('remove', { package: 'demo' });
+    await switchOn();
+    const set = ((await device.read(`${FOLDER}/set`)) ?? '').trim();
+    await rm(join(device.root, 'tmp/opkg-lists'), { recursive: true });
+    await device.feed.refuse();
+    expect(await daemon.run('restore', { backup })).toMatchObject({ error_code: 'no_lists' });
+
+    await daemon.post('admin/store/remove_backup', { id: backup });
+    await device.feed.listen();
+    await daemon.run('update');
+    await daemon.run('install', { package: 'demo' });
+
+    const standing = async (): Promise<number | undefined> =>
+      (await daemon.backups()).find(({ id }) => id === set)?.packages;
+    await expect.poll(standing, { timeout: 5000 }).toBe(1);
+  }, 90_000);
 });
