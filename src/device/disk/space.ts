@@ -1,5 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { createConcurrencyLimit } from '../concurrency-limit.ts';
 
 /** How full a file system is, in bytes. */
 export interface Space {
@@ -11,6 +12,17 @@ export interface Space {
 
 /** A disk that has gone may keep statfs(2) waiting for ever. */
 const SPACE_LIMIT_MS = 500;
+/**
+ * Each question that does not come back keeps one of libuv's four threads, which all files are read
+ * by: of one folder there is one at a time, and of all of them so many.
+ */
+const MOST_ASKED = 2;
+const limited = createConcurrencyLimit({
+  most: MOST_ASKED,
+  mostWaiting: 64,
+  busy: 'cannot tell how full a disk is: too many do not answer',
+});
+const asked = new Map<string, Promise<Space | undefined>>();
 
 /**
  * Of the file system of a folder (statvfs(3)); undefined for what is no folder, or does not answer
@@ -22,13 +34,23 @@ export async function readSpace(folder: string): Promise<Space | undefined> {
     timer = setTimeout(() => resolve(undefined), SPACE_LIMIT_MS);
   });
   try {
-    return await Promise.race([askSpace(folder), isOver]);
+    return await Promise.race([askOnce(folder), isOver]);
   } catch {
     // Gone, or not a mount any more.
     return undefined;
   } finally {
     clearTimeout(timer);
   }
+}
+
+function askOnce(folder: string): Promise<Space | undefined> {
+  const known = asked.get(folder);
+  if (known !== undefined) return known;
+  const question = limited(() => askSpace(folder)).finally(() => asked.delete(folder));
+  asked.set(folder, question);
+  // It may end when nobody waits for it any more.
+  question.catch(() => undefined);
+  return question;
 }
 
 async function askSpace(folder: string): Promise<Space | undefined> {
