@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createConcurrencyLimit } from '../concurrency-limit.ts';
+import { askDisk, inTime } from './patience.ts';
 
 /** How full a file system is, in bytes. */
 export interface Space {
@@ -12,16 +12,7 @@ export interface Space {
 
 /** A disk that has gone may keep statfs(2) waiting for ever. */
 const SPACE_LIMIT_MS = 500;
-/**
- * Each question that does not come back keeps one of libuv's four threads, which all files are read
- * by: of one folder there is one at a time, and of all of them so many.
- */
-const MOST_ASKED = 2;
-const limited = createConcurrencyLimit({
-  most: MOST_ASKED,
-  mostWaiting: 64,
-  busy: 'cannot tell how full a disk is: too many do not answer',
-});
+/** Under way: of one folder there is one at a time. */
 const asked = new Map<string, Promise<Space | undefined>>();
 
 /**
@@ -29,28 +20,11 @@ const asked = new Map<string, Promise<Space | undefined>>();
  * in time.
  */
 export async function readSpace(folder: string): Promise<Space | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const isOver = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), SPACE_LIMIT_MS);
-  });
-  try {
-    return await Promise.race([askOnce(folder), isOver]);
-  } catch {
-    // Gone, or not a mount any more.
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function askOnce(folder: string): Promise<Space | undefined> {
   const known = asked.get(folder);
-  if (known !== undefined) return known;
-  const question = limited(() => askSpace(folder)).finally(() => asked.delete(folder));
-  asked.set(folder, question);
-  // It may end when nobody waits for it any more.
-  question.catch(() => undefined);
-  return question;
+  const answer = known ?? askDisk(() => askSpace(folder)).finally(() => asked.delete(folder));
+  asked.set(folder, answer);
+  // Gone, or not a mount any more.
+  return inTime(answer, SPACE_LIMIT_MS).catch(() => undefined);
 }
 
 async function askSpace(folder: string): Promise<Space | undefined> {

@@ -2,6 +2,7 @@ import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { syncPath } from '../../device/durable-file.ts';
+import { askDisk, inTime } from '../../device/disk/patience.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { Notes } from '../../device/ports.ts';
@@ -51,6 +52,8 @@ export interface Sets {
 
 const NOTE = 'backup-folders';
 const MOST_FOLDERS = 8;
+/** For a disk that lies still. */
+const ANSWER_MS = 10_000;
 const NAME = /^(?:depotd-backup-)?([0-9a-f]{32})(\.given)?\.tar\.gz$/;
 
 /** Of sets that were made by themselves. */
@@ -61,11 +64,12 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
   const own = join(paths.stateDir, 'backups');
   const folders = async (): Promise<string[]> => {
     const found = v.safeParse(v.array(v.string()), await notes.read(NOTE));
-    return [own, ...(found.success ? found.output : []).map((path) => paths.onDevice(path))];
+    return (found.success ? found.output : []).map((path) => paths.onDevice(path));
   };
+  const setsElsewhere = createPatience(log);
   const all = async (): Promise<StoredSet[]> => {
-    const found: StoredSet[] = [];
-    for (const folder of await folders()) found.push(...(await setsIn(folder, log)));
+    const found = await setsIn(own, log);
+    for (const folder of await folders()) found.push(...(await setsElsewhere(folder)));
     return found.sort((a, b) => b.manifest.made_at - a.manifest.made_at || b.storedAt - a.storedAt);
   };
   const find = async (id: string): Promise<StoredSet> => {
@@ -129,6 +133,22 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
       }
     },
     freeBytes: async () => freeBytesOf(await openTrustedFolder(own)),
+  };
+}
+
+/** Sets in a folder of another disk: one that has not answered yet is not asked again. */
+function createPatience(log: Log): (folder: string) => Promise<StoredSet[]> {
+  const silent = new Set<string>();
+  return async (folder) => {
+    if (silent.has(folder)) return [];
+    const answer = askDisk(() => setsIn(folder, log));
+    const found = await inTime(answer, ANSWER_MS).catch(() => undefined);
+    if (found !== undefined) return found;
+    log.warn({ file: folder, reason: 'its disk does not answer' }, 'backup unreadable');
+    silent.add(folder);
+    const end = (): boolean => silent.delete(folder);
+    void answer.then(end, end);
+    return [];
   };
 }
 
