@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { EngineAnswer } from '../../device/engine/api.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
@@ -47,7 +48,7 @@ export async function removeRecorded({
   const stay: string[] = [];
   for (const { id, name } of containers) {
     await ask('POST', `/containers/${id}/stop?t=${GRACE_S}`);
-    const failure = failureIn(await ask('DELETE', `/containers/${id}?force=1`));
+    const failure = await removalFailure(() => ask('DELETE', `/containers/${id}?force=1`));
     if (failure === undefined) await note(`the container ${name} is removed`);
     else stay.push(`cannot remove the container ${name}: ${failure}`);
   }
@@ -66,6 +67,20 @@ export async function removeRecorded({
   for (const [id, image] of images) {
     const answer = await ask('DELETE', `/images/${encodeURIComponent(id)}`);
     await report(`the image ${image}`, failureIn(answer));
+  }
+}
+
+const AGAIN_MS = 200;
+/** It goes already: by `--rm` with its end, or by what was asked for before a daemon was killed. */
+const IS_GOING = /removal of container \S+ is already in progress/;
+
+async function removalFailure(remove: () => Promise<EngineAnswer>): Promise<string | undefined> {
+  const until = performance.now() + ANSWER_MS;
+  for (;;) {
+    const failure = failureIn(await remove());
+    const isGoing = failure !== undefined && IS_GOING.test(failure);
+    if (!isGoing || performance.now() > until) return failure;
+    await delay(AGAIN_MS);
   }
 }
 

@@ -199,6 +199,17 @@ test('a container that cannot be removed fails the task by its name', async () =
   expect(task.error).toBe('cannot remove the container films: device or resource busy');
 });
 
+test('a container that goes with its end (--rm) is waited for, and what it had goes behind it', async () => {
+  await install('films');
+  await addFilms({ goesFor: 2 });
+
+  const task = await remove('films', { purge: '1' });
+
+  expect(task).toMatchObject({ state: 'done' });
+  expect(names()).toEqual(['other']);
+  expect(engine.deeds).toEqual(expect.arrayContaining(['remove volume films-cache']) as unknown);
+});
+
 test('without an engine an app goes like any other', async () => {
   await install('films');
   await engine.close();

@@ -10,6 +10,8 @@ export interface EngineContainer {
   volumes?: readonly string[];
   ports?: readonly object[];
   restarts?: number;
+  /** Is removed with its end (`--rm`), which so many questions find still under way. */
+  goesFor?: number;
   /** Refuses to be removed, with this. */
   refusal?: string;
 }
@@ -90,6 +92,12 @@ const ANSWERS: Readonly<Record<string, (question: Question) => Answer>> = {
     }),
   'DELETE containers/ID/': ({ engine, id }) =>
     withContainer(engine, id, (container) => {
+      const { goesFor = 0 } = container;
+      if (goesFor > 0) {
+        container.goesFor = goesFor - 1;
+        if (goesFor === 1) engine.containers.splice(engine.containers.indexOf(container), 1);
+        return [409, { message: `removal of container ${id} is already in progress` }];
+      }
       if (container.refusal !== undefined) return [500, { message: container.refusal }];
       engine.deeds.push(`remove ${container.name}`);
       engine.containers.splice(engine.containers.indexOf(container), 1);
