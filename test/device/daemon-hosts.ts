@@ -69,7 +69,7 @@ function reuseIdle(): Host | undefined {
   for (;;) {
     const host = idle.pop();
     if (host === undefined) return undefined;
-    if (host.child.exitCode !== null || !host.child.connected) continue;
+    if (hasEnded(host.child) || !host.child.connected) continue;
     hold(host.child, 'ref');
     return host;
   }
@@ -83,9 +83,15 @@ function openHost(start: string): Host {
   return { ...daemonProcess(child), daemons: 0 };
 }
 
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 /** Stops the daemon; its process is there for the next, or has ended. */
 export async function stopHosted(host: Host): Promise<void> {
   const { child, lines } = host;
+  // Of one that was killed no event comes again, and what it was starting may keep the channel open.
+  if (hasEnded(child)) return;
   await new Promise<void>((resolve) => {
     const end = (): void => {
       child.off('exit', end);
