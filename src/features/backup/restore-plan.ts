@@ -161,9 +161,10 @@ async function unpack(
   if (!(await isPrivateFolder(folder))) {
     throw new DepotError('unavailable', `cannot restore: others may write in ${dirname(folder)}`);
   }
-  // The backup that is made of before lets the oldest go, which is not to be this one.
+  // The backup that is made of before lets the oldest go, which is not to be this one. Of a disk
+  // that is read-only none goes.
   const now = new Date();
-  await utimes(file, now, now);
+  await utimes(file, now, now).catch(() => undefined);
 }
 
 const RESERVE_BYTES = 2 * 1024 ** 2;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -175,6 +176,26 @@ describe('a restore on a device that was wiped', () => {
     },
     90_000,
   );
+});
+
+const isRoot = process.getuid?.() === 0;
+test.skipIf(!isRoot)('a restore brings back what lies on a disk that is read-only', async () => {
+  const { device, daemon } = await opkgDevice();
+  await writeConfiguration(device.root);
+  const stick = join(device.root, 'mnt/stick');
+  await mkdir(stick);
+  const { backup = '' } = await daemon.run('backup', { path: '/mnt/stick' });
+  await rm(join(device.root, 'root/scripts/daily'));
+  await daemon.run('update');
+  execFileSync('mount', ['--bind', stick, stick]);
+  try {
+    execFileSync('mount', ['-o', 'remount,bind,ro', stick]);
+
+    expect(await daemon.run('restore', { backup })).toMatchObject({ state: 'done' });
+  } finally {
+    execFileSync('umount', ['-l', stick]);
+  }
+  expect(await device.read('root/scripts/daily')).toContain('daily');
 });
 
 describe('a restore from opkg on apk', () => {
