@@ -6,7 +6,7 @@ import { newId } from '../../jobs/job.ts';
 import { isPresent } from '../../package-management/database.ts';
 import SCRIPT from './after-upgrade.sh';
 import { write, type BackupTools } from './backup-plan.ts';
-import { collect, ownerKeys } from './collect.ts';
+import { collect, ownerKeys, stateFolder } from './collect.ts';
 import type { Manifest } from './manifest.ts';
 import { measure } from './write-set.ts';
 
@@ -28,7 +28,7 @@ const MOST_SETS = 8;
 export function createAfterUpgrade(tools: BackupTools): AfterUpgrade {
   const { manager, paths, sets } = tools;
   const folder = join(paths.stateDir, 'after-upgrade');
-  const stateDir = paths.stateDir.slice(paths.root === '/' ? 0 : paths.root.length);
+  const stateDir = stateFolder(paths);
   const read = (name: string): Promise<string> =>
     readFile(join(folder, name), 'utf8').catch(() => '');
   const put = (name: string, text: string): Promise<void> => putFile(join(folder, name), text);

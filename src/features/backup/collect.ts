@@ -114,8 +114,13 @@ async function disabledServices({ manager, paths }: CollectTools): Promise<strin
 /** Of the daemon's own folder what is the owner's: the rest are records of this very device. */
 const OWN_FILES = ['password', 'run-records.json', 'device-id.json', 'feeds-without-upgrades.json'];
 
+/** As the device has it. */
+export function stateFolder({ root, stateDir }: Pick<Paths, 'root' | 'stateDir'>): string {
+  return stateDir.slice(root === '/' ? 0 : root.length);
+}
+
 async function filesOf({ manager, paths }: CollectTools): Promise<KeptFile[]> {
-  const stateDir = paths.stateDir.slice(paths.root === '/' ? 0 : paths.root.length);
+  const stateDir = stateFolder(paths);
   const kept = await keptFiles(paths);
   const own = OWN_FILES.map((name) => join(stateDir, name));
   const names = new Set([

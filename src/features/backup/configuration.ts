@@ -15,7 +15,7 @@ import { syncPath } from '../../device/durable-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import { reasonOf } from '../../errors.ts';
-import { releaseOf } from './collect.ts';
+import { releaseOf, stateFolder } from './collect.ts';
 import type { KeptFile, Manifest } from './manifest.ts';
 import { measure } from './write-set.ts';
 
@@ -34,6 +34,11 @@ export interface FileToWrite extends KeptFile {
   index: number;
 }
 
+function patternsOfOneBox(paths: Paths): Pick<RegExp, 'test'>[] {
+  const folder = `${stateFolder(paths)}/`;
+  return [OF_ONE_BOX, { test: (path) => path.startsWith(folder) }];
+}
+
 /** Which files of a set are for this device, and are not as they are. */
 export async function filesToWrite(
   paths: Paths,
@@ -42,7 +47,8 @@ export async function filesToWrite(
 ): Promise<FileToWrite[]> {
   const isRelease = set.release !== '' && set.release === (await releaseOf(paths));
   const other = manager === 'apk' ? OF_MANAGER.opkg : OF_MANAGER.apk;
-  const left = [other, ...(isNew ? [OF_ONE_BOX] : []), ...(isRelease ? [] : [FEEDS_OF_FIRMWARE])];
+  const ofOneBox = isNew ? patternsOfOneBox(paths) : [];
+  const left = [other, ...ofOneBox, ...(isRelease ? [] : [FEEDS_OF_FIRMWARE])];
   const found: FileToWrite[] = [];
   for (const [index, file] of set.files.entries()) {
     if (left.some((pattern) => pattern.test(file.path))) continue;

@@ -18,13 +18,13 @@ afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.close();
 });
 
-async function opkgDevice(options: Parameters<typeof createDevice>[0] = {}): Promise<{
-  device: Device;
-  daemon: BackupDaemon;
-}> {
+async function opkgDevice(
+  options: Parameters<typeof createDevice>[0] = {},
+  set: readonly string[] = [],
+): Promise<{ device: Device; daemon: BackupDaemon }> {
   const device = await createDevice(options);
   open.push(device);
-  const daemon = await startBackupDaemon(device);
+  const daemon = await startBackupDaemon(device, set);
   open.push(daemon);
   return { device, daemon };
 }
@@ -176,6 +176,23 @@ describe('a restore on a device that was wiped', () => {
     },
     90_000,
   );
+});
+
+test('as=new leaves a box the id that it has, wherever depotd keeps that', async () => {
+  const set = ['main.state_dir=/srv/depotd'];
+  const uidOf = async (box: BackupDaemon): Promise<unknown> =>
+    ((await (await box.get('admin/store/uid')).json()) as { uid: unknown }).uid;
+  const [{ daemon: one }, { daemon: two }] = [await opkgDevice({}, set), await opkgDevice({}, set)];
+  await uidOf(one);
+  const { backup = '' } = await one.run('backup');
+  const uid = await uidOf(two);
+  await two.run('update');
+  const { body } = await two.add(await one.download(backup));
+
+  await two.run('restore', { backup: body.id ?? '', as: 'new' });
+
+  await two.restart();
+  expect(await uidOf(two)).toBe(uid);
 });
 
 const isRoot = process.getuid?.() === 0;
