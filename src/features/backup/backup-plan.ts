@@ -19,7 +19,7 @@ import {
   type Reason,
 } from './manifest.ts';
 import type { Sets } from './sets.ts';
-import { measure, writeSet } from './write-set.ts';
+import { measure, unfinished, writeSet } from './write-set.ts';
 
 export interface BackupTools extends CollectTools {
   sets: Sets;
@@ -41,8 +41,9 @@ const place = slots('the backup', {
 export function backupPlan(tools: BackupTools, { id, params }: Job): Plan {
   const { manager, sets } = tools;
   const tidyUp = async (context: StepContext): Promise<undefined> => {
-    const { folder } = place.find(context) ?? {};
+    const { file, folder } = place.find(context) ?? {};
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    if (file !== undefined) await rm(unfinished(file), { force: true });
   };
   const step = (name: string, label: string, act: (context: StepContext) => Promise<void>) => ({
     id: name,
@@ -51,17 +52,21 @@ export function backupPlan(tools: BackupTools, { id, params }: Job): Plan {
   });
   return {
     steps: [
-      step('choose', 'choose', async (context) => {
-        const file = await sets.place(id, params.path);
-        place.write(context, { file });
-        if (params.with_packages !== '1') return;
-        const names = await namesToFetch(tools);
-        await needRoom(tools, names, dirname(file));
-        const folder = join(dirname(file), `.${id}`);
-        await rm(folder, { recursive: true, force: true });
-        await mkdir(folder, { mode: 0o700 });
-        place.write(context, { file, folder, names });
-      }),
+      {
+        ...step('choose', 'choose', async (context) => {
+          const file = await sets.place(id, params.path);
+          place.write(context, { file });
+          if (params.with_packages !== '1') return;
+          const names = await namesToFetch(tools);
+          await needRoom(tools, names, dirname(file));
+          const folder = join(dirname(file), `.${id}`);
+          await rm(folder, { recursive: true, force: true });
+          await mkdir(folder, { mode: 0o700 });
+          place.write(context, { file, folder, names });
+        }),
+        // What is left of it after a power cut is found by that.
+        isRecorded: true,
+      },
       {
         id: 'fetch',
         label: 'fetch',

@@ -14,6 +14,11 @@ import { sealOf } from './seal.ts';
 /** Whose content it is that stands under the name of a member. */
 export type SourceOf = (name: string) => string;
 
+/** Where a set is until it is whole: a power cut leaves it there. */
+export function unfinished(target: string): string {
+  return `${target}.new`;
+}
+
 /**
  * Writes a set: whole under its name, or not at all. One piece of it is in memory at a time.
  * @throws DepotError internal if a file is another one than the manifest says
@@ -23,7 +28,7 @@ export async function writeSet(
   manifest: Manifest,
   sourceOf: SourceOf,
 ): Promise<void> {
-  const temporary = `${target}.new`;
+  const temporary = unfinished(target);
   await rm(temporary, { force: true });
   const file = await open(temporary, 'wx', 0o600);
   try {

@@ -1,15 +1,16 @@
-import { createHash, randomInt } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { lstat, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { createTar, type TarEntry } from '../../../packaging/tar.ts';
 import { sealOf } from '../../../src/features/backup/seal.ts';
 import { runCommand } from '../../device/command.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { aroundTests } from '../../support/around-tests.ts';
+import { asOfAnotherBoot } from '../../support/power-cut.ts';
 import { startBackupDaemon, writeConfiguration, type BackupDaemon } from './backup-device.ts';
 
 let device: Device;
@@ -246,6 +247,21 @@ describe('a file that is sent', () => {
     const large = sealed(gzipSync(createTar([first, second], 0)));
     expect((await daemon.add(large)).status).toBe(400);
   });
+});
+
+test('nothing of a backup is left on a disk where the power went while it was written', async () => {
+  const stick = join(device.root, 'mnt/stick');
+  await mkdir(stick);
+  await writeFile(join(device.root, 'root/scripts/large'), randomBytes(20 * 1024 ** 2));
+  const task = await daemon.submit('backup', { path: '/mnt/stick' });
+  await vi.waitUntil(async () => (await readdir(stick)).length > 0, { interval: 5 });
+  await daemon.kill('SIGKILL');
+  await asOfAnotherBoot(join(device.root, 'etc/depotd/jobs.jsonl'));
+
+  await daemon.restart();
+
+  expect(await daemon.finished(task)).toMatchObject({ state: 'interrupted' });
+  expect(await readdir(stick)).toEqual([]);
 });
 
 test('a backup that is there stays when it is sent once more and the form turns out bad', async () => {
