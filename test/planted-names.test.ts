@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -15,7 +15,13 @@ import { DAEMON_PROGRAM } from './device/daemon-process.ts';
 import type { Device } from './device/device.ts';
 import { startLockHolder } from './device/lock-holder.ts';
 import { runFile } from './features/uploads/upload-device.ts';
-import { asAnother, canBeAnother, snapshotOf, withoutProtection } from './support/another-user.ts';
+import {
+  ANOTHER_USER,
+  asAnother,
+  canBeAnother,
+  snapshotOf,
+  withoutProtection,
+} from './support/another-user.ts';
 import { createOpenDevice, PLANTS } from './support/open-device.ts';
 
 /** From the device's root, planted together: what needs one of them says so, or has another name. */
@@ -44,6 +50,17 @@ describe.skipIf(!canBeAnother)('what another user planted', () => {
 
       expect(await snapshotOf(on.outside)).toEqual(before);
       expect(asAnother('grep -rs -D skip SECRET . || true', join(on.device.root, 'tmp'))).toBe('');
+    });
+
+    test('in the place of the record of another destination leads no job outside', async () => {
+      const on = await createOpenDevice();
+      const record = 'tmp/usr/lib/opkg/status';
+      await on.plant('tmp/usr', () => `mkdir -p ${dirname(record)}; ${plant(record)}`);
+      const before = await snapshotOf(on.outside);
+
+      await runEverything(on.device);
+
+      expect(await snapshotOf(on.outside)).toEqual(before);
     });
 
     test.each(NEEDED_AT_START)('named %s keeps the daemon from starting', async (name) => {
@@ -136,6 +153,28 @@ describe.skipIf(!canBeAnother)('what another user planted', () => {
     expect(await logins.load(target)).toEqual(SAVED);
   });
 });
+
+test.skipIf(!canBeAnother)(
+  'what another user has as the record of another destination is not installed',
+  async () => {
+    const on = await createOpenDevice();
+    const record = 'tmp/usr/lib/opkg/status';
+    const paragraph = 'Package: planted\nVersion: 1\nStatus: install user installed\n\n';
+    await on.plant(
+      'tmp/usr',
+      () =>
+        `mkdir -p ${dirname(record)}; printf '${paragraph.replaceAll('\n', String.raw`\n`)}' >${record}`,
+    );
+    const daemon = await start(on.device);
+
+    const status = await daemon.get('admin/store/status?package=planted');
+
+    expect(await status.json()).toEqual({ installed: false });
+    expect((await daemon.get('admin/store/plan?operation=install&package=demo')).status).toBe(200);
+    const task = await daemon.finished(await daemon.submit('install', { package: 'demo' }));
+    expect(task.error).toContain(`${on.device.root}/tmp/usr belongs to the user ${ANOTHER_USER}`);
+  },
+);
 
 async function start(device: Device, ...set: string[]): Promise<TestDaemon> {
   const daemon = await startDaemon(device, { set });

@@ -2,7 +2,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { isThere } from '../../device/is-there.ts';
-import { openTrustedFolder } from '../../device/private-folder.ts';
+import { followTrusted, openTrustedFolder } from '../../device/private-folder.ts';
+import { isCausedBy } from '../../errors.ts';
 import type { PackageDatabase } from '../database.ts';
 import type { BackendContext } from '../manager.ts';
 import { createConfigReader, type OpkgConfig } from './config.ts';
@@ -30,7 +31,7 @@ export interface Installation {
   lockFile: string;
   /** A process id, 0 if the system does not tell it, undefined if nobody holds the lock. */
   lockHolder: () => Promise<number | undefined>;
-  /** Makes what opkg needs to start: its lock file and the folder of its lists. */
+  /** Makes what opkg needs to start: its lock file, the folders of its lists and status files. */
   prepareFolders: () => Promise<void>;
   /** Bytes free for the device root. */
   freeBytes: () => Promise<number>;
@@ -46,8 +47,7 @@ export async function openInstallation({
   environment,
 }: Pick<BackendContext, 'paths' | 'environment'>): Promise<Installation> {
   const readConfig = createConfigReader(paths);
-  const statusFiles = async (): Promise<string[]> =>
-    (await readConfig()).destinations.map(statusFileIn);
+  const statusFiles = async (): Promise<string[]> => statusFilesIn(await readConfig());
   const lockFile = paths.onDevice('/var/lock/opkg.lock');
   const lockHolder = (): Promise<number | undefined> => readLockHolder(lockFile);
   const { read } = createDatabaseReader({
@@ -69,14 +69,16 @@ export async function openInstallation({
     readConfig,
     destination,
     statusFile,
-    statusFolders: (await statusFiles()).map((file) => dirname(file)),
+    statusFolders: (await readConfig()).destinations.map((each) => dirname(statusFileIn(each))),
     infoDir,
     read,
     statusCopy: createStatusCopy(statusFile, paths.stateDir),
     lockFile,
     lockHolder,
     prepareFolders: async () => {
-      await openTrustedFolder((await readConfig()).listsDir, 0o755);
+      const { listsDir, destinations } = await readConfig();
+      await openTrustedFolder(listsDir, 0o755);
+      for (const each of destinations) await openStatusFolder(dirname(statusFileIn(each)));
       await ownLockFile(lockFile);
     },
     freeBytes: () => freeBytesOf(paths.root),
@@ -92,6 +94,30 @@ export async function openInstallation({
 
 export function statusFileIn(destination: string): string {
   return join(destination, 'usr/lib/opkg/status');
+}
+
+/**
+ * The status files that count, that of the first destination ahead. Others may lie where everybody
+ * can write, as `ram` does in /tmp: what somebody else put there is nobody's record.
+ */
+export async function statusFilesIn({
+  destinations,
+}: Pick<OpkgConfig, 'destinations'>): Promise<string[]> {
+  const [first, ...others] = destinations.map(statusFileIn);
+  const isOurs = others.map((file) =>
+    followTrusted(dirname(file), undefined).then(
+      () => [file],
+      () => [],
+    ),
+  );
+  return [...(first === undefined ? [] : [first]), ...(await Promise.all(isOurs)).flat()];
+}
+
+/** opkg writes the status file of each destination anew, also through a link. */
+async function openStatusFolder(folder: string): Promise<void> {
+  await openTrustedFolder(folder, 0o755).catch((error: unknown) => {
+    if (!isCausedBy(error, ['EROFS'])) throw error;
+  });
 }
 
 function hasControl(statusFile: string, name: string): Promise<boolean> {

@@ -61,9 +61,26 @@ own_lock_file() {
   return 1
 }
 
+# opkg writes the status file of each destination anew, as that of `ram` in /tmp.
+own_status_folders() {
+  cat "$root/etc/opkg.conf" "$root"/etc/opkg/*.conf 2>/dev/null | {
+    while read -r word _ place; do
+      [ "$word" = dest ] || continue
+      home=$root/${place#/}
+      home=${home%/}/usr/lib/opkg
+      [ -d "$home" ] || (umask 022 && mkdir -p "$home") 2>/dev/null
+      is_path_trusted "$home" && is_path_trusted "$(cd -P "$home" && pwd)" || exit 1
+    done
+  }
+}
+
 run_opkg() {
   if ! own_lock_file; then
     echo "depotd: cannot run opkg: its lock file $lock is not root's" >&2
+    return 1
+  fi
+  if ! own_status_folders; then
+    echo "depotd: cannot run opkg: a folder of its status files is not root's" >&2
     return 1
   fi
   if [ -z "$root" ]; then

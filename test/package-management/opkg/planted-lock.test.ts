@@ -1,5 +1,5 @@
 import { link, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -57,6 +57,21 @@ describe.skipIf(!canBeAnother)('what another user planted in the place of opkgâ€
       expect(await snapshotOf(outside)).toEqual(before);
     }
   });
+
+  test.each(Object.entries(PLANTS))(
+    '%s in the place of the record of another destination leads it nowhere',
+    async (_, plant) => {
+      const { device, outside, plant: putThere } = await createOpenDevice();
+      const record = 'tmp/usr/lib/opkg/status';
+      await putThere('tmp/usr', () => `mkdir -p ${dirname(record)}; ${plant(record)}`);
+      const before = await snapshotOf(outside);
+
+      const { stderr } = await watcherUpgrades(device, 'demo');
+
+      expect(await snapshotOf(outside)).toEqual(before);
+      expect(stderr).toContain("a folder of its status files is not root's");
+    },
+  );
 
   test('a lock folder of somebody else is not used', async () => {
     const { device, outside, plant } = await createOpenDevice();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OpkgConfig } from '../config.ts';
-import { statusFileIn, type Installation } from '../installation.ts';
+import { statusFilesIn, type Installation } from '../installation.ts';
 import { endsWell } from '../database/status-file.ts';
 import { parseStatusRecords, type PackageRecord } from './records.ts';
 
@@ -15,9 +15,9 @@ const READ_PAUSE_MS = 25;
  */
 export async function readStatusRecords(
   { statusCopy }: Installation,
-  { destinations }: OpkgConfig,
+  config: OpkgConfig,
 ): Promise<PackageRecord[] | undefined> {
-  const [first = '', ...others] = destinations.map(statusFileIn);
+  const [first = '', ...others] = await statusFilesIn(config);
   const text = (await readIntact(first, statusCopy)) ?? (await statusCopy.text());
   if (text === undefined) return undefined;
   const records = parseStatusRecords(text);
