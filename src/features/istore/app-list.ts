@@ -13,13 +13,16 @@ const MOST_UNPACKED_BYTES = 1024 ** 3;
 const LIST = /^(?:\.?\/)?(?:etc\/istore|backup_istore_[0-9-]{1,40})\/app\.list$/;
 const APP = /^app-meta-/;
 
+/** The folder may be a container's, too: a fifo there is not waited for. */
+export const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 /**
  * The apps that a backup of iStore's names. Nothing of it is unpacked: its packages were packed
  * anew from files that may have changed, and are not what their authors signed.
  * @returns their meta packages; undefined if the file is no such backup
  */
 export async function readAppList(file: string): Promise<PackageName[] | undefined> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const handle = await open(file, READ);
   const unpacked = createGunzip();
   try {
     const packed = handle.createReadStream({ start: 0, autoClose: false });

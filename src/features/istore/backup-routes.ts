@@ -1,4 +1,4 @@
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { get, post, postTask, postUpload, type ApiRequest, type Route } from '..
 import { submissionResult } from '../../http/task-result.ts';
 import { newId, type Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
-import { readAppList } from './app-list.ts';
+import { READ, readAppList } from './app-list.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { IstoreSettings } from './settings.ts';
 
@@ -271,7 +271,7 @@ async function restore(
   try {
     const apps = await readAppList(file);
     if (apps === undefined) {
-      const id = await backups.receive(createReadStream(file));
+      const id = await backups.receive((await open(file, READ)).createReadStream());
       return submissionResult(await submit('restore', id.slice(0, 8), { backup: id }));
     }
     const there = await appList();

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { freemem, loadavg, machine, release, totalmem, uptime } from 'node:os';
+import { readSmallBytes } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { readStorage, type StorageItem } from './storage.ts';
 
@@ -95,9 +95,12 @@ async function readAvailableMemory(): Promise<number> {
   return kib === undefined ? freemem() : Number(kib) * 1024;
 }
 
+const MOST_BYTES = 64 * 1024;
+
 /** undefined for a file that is not there or says nothing. */
 async function textOf(file: string): Promise<string | undefined> {
-  const text = await readFile(file, 'utf8').catch(() => '');
+  // On a system that is no OpenWrt /tmp/sysinfo is whoever's makes it.
+  const text = (await readSmallBytes(file, MOST_BYTES))?.toString() ?? '';
   const plain = text.replaceAll('\0', '').trim();
   return plain === '' ? undefined : plain;
 }

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { runCommand } from '../../device/command.ts';
 import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
 import { createStandIn, type StandIn } from './stand-in.ts';
 
@@ -76,6 +77,16 @@ test('an upgrade of what is not installed has nothing to do, and that is said', 
   const { status, messages } = await on.over(action);
   expect(status).toBe('finished');
   expect(messages.join('\n')).toContain('not installed, so not upgraded: demo');
+});
+
+test('a fifo that somebody put in the place of the model does not keep a poll', async () => {
+  await begin();
+  await mkdir(join(on.device.root, 'tmp/sysinfo'), { recursive: true });
+  await runCommand(['mkfifo', join(on.device.root, 'tmp/sysinfo/model')]);
+
+  await on.poll();
+
+  expect((await server.attributes(on.id)).hostname).not.toBe('');
 });
 
 test('what operators filter by is sent again when it has changed', async () => {

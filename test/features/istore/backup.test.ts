@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { LANGUAGES, voiceOf } from '../../../src/languages/languages.ts';
+import { runCommand } from '../../device/command.ts';
 import { createTar } from '../../device/tar.ts';
 import { createUploadDevice, type UploadDevice } from '../uploads/upload-device.ts';
 
@@ -142,6 +143,18 @@ test('a backup in a folder of a disk is made, listed and brought back', async ()
   await symlink('/etc/passwd', join(folder, 'link.tar.gz'));
   expect(await post('local_restore', { path: `${path}/link.tar.gz` })).toMatchObject({ code: 1 });
   expect(await readdir(folder)).toContain('other.txt');
+});
+
+test('what stands in a folder that is a container’s, too, is not waited for', async () => {
+  const folder = join(on.device.root, 'mnt/shared');
+  await mkdir(folder, { recursive: true });
+  await runCommand(['mkfifo', join(folder, 'backup_istore_2026-1.backup.tar.gz')]);
+
+  const answer = await post('local_restore', {
+    path: '/mnt/shared/backup_istore_2026-1.backup.tar.gz',
+  });
+
+  expect(answer).toMatchObject({ code: 1, stderr: NEITHER });
 });
 
 test('the whole system is neither backed up nor restored, and says so', async () => {

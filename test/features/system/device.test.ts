@@ -8,6 +8,7 @@ import { createPaths, type Paths } from '../../../src/device/paths.ts';
 import { readDevice, type DeviceSummary } from '../../../src/features/system/device.ts';
 import { readStorage } from '../../../src/features/system/storage.ts';
 import { loadConfig } from '../../../src/config/config.ts';
+import { runCommand } from '../../device/command.ts';
 import { startDaemon } from '../../device/daemon.ts';
 import { createDevice } from '../../device/device.ts';
 
@@ -27,6 +28,13 @@ test('a router shows the model and release that OpenWrt gives it', async () => {
     model: 'GL.iNet GL-MT6000',
     release: 'OpenWrt 24.10.4 r28959',
   });
+});
+
+test('a fifo that somebody put in the place of the model is not waited for', async () => {
+  await mkdir(join(root, 'tmp/sysinfo'), { recursive: true });
+  await runCommand(['mkfifo', join(root, 'tmp/sysinfo/model')]);
+
+  expect((await summary()).kernel).not.toBe('');
 });
 
 test.each([

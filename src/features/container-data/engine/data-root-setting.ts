@@ -1,6 +1,7 @@
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
+import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
 import type { DataRootSetting, DataRootSettings, KnownSetting } from '../device.ts';
@@ -55,10 +56,13 @@ async function read(paths: Paths): Promise<KnownSetting> {
     : { path, file: jsonFile, kind: 'json', text: json, ...known };
 }
 
+const MOST_BYTES = 1024 ** 2;
+
 /** Where uci(1) keeps changes until they are committed. */
 async function findChanges(paths: Paths): Promise<string | undefined> {
   const file = paths.onDevice('/tmp/.uci/dockerd');
-  return emptyAsNone(await readText(file)) === undefined ? undefined : file;
+  // Whoever came first may have made that folder.
+  return emptyAsNone(await readSmallFile(file, MOST_BYTES)) === undefined ? undefined : file;
 }
 
 function emptyAsNone(text: string | undefined): string | undefined {

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { networkInterfaces, totalmem, uptime } from 'node:os';
 import { VERSION } from '../../../config/environment.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
+import { readSmallBytes } from '../../../device/owner-file.ts';
 import { appOf } from '../../../package-management/names.ts';
 import { isPresent } from '../../../package-management/database.ts';
 import { readMac } from '../controller-id.ts';
@@ -108,7 +109,10 @@ async function releaseOf(path: string): Promise<Map<string, string>> {
   );
 }
 
+const MOST_BYTES = 64 * 1024;
+
+/** On a system that is no OpenWrt /tmp/sysinfo is whoever's makes it. */
 async function firstLine(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch(() => '');
+  const text = (await readSmallBytes(path, MOST_BYTES))?.toString() ?? '';
   return text.split('\n')[0]?.trim() ?? '';
 }

@@ -7,6 +7,7 @@ import { loadConfig } from '../../../../src/config/config.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
 import type { DataRootSettings } from '../../../../src/features/container-data/device.ts';
 import { createDataRootSettings } from '../../../../src/features/container-data/engine/data-root-setting.ts';
+import { runCommand } from '../../../device/command.ts';
 
 let root: string;
 let settings: DataRootSettings;
@@ -68,6 +69,12 @@ describe('where the data root is set', () => {
       elsewhere: '/etc/my.json',
       uncommittedFile: join(root, 'tmp/.uci/dockerd'),
     });
+  });
+
+  test('a fifo that somebody put where uci keeps changes is not waited for', async () => {
+    await runCommand(['mkfifo', join(root, 'tmp/.uci/dockerd')]);
+
+    expect((await settings.read()).uncommittedFile).toBeUndefined();
   });
 
   test('a damaged daemon.json is not taken for none', async () => {
