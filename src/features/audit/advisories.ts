@@ -14,7 +14,8 @@ const advisory = v.object({
   ),
   versions: v.array(v.string()),
 });
-export const advisories = v.array(advisory);
+/** As JSON. */
+export const advisories = v.pipe(v.string(), v.parseJson(), v.array(advisory));
 type Advisory = v.InferOutput<typeof advisory>;
 
 export interface Affected {

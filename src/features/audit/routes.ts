@@ -54,7 +54,7 @@ export function auditRoutes(tools: AuditTools): Route[] {
       params: { advisories: v.pipe(v.string(), mostCharacters(MOST_CHARACTERS)) },
       handle: async ({ params }) => {
         const { advisories, affectedBy } = await import('./advisories.ts');
-        const list = v.safeParse(v.pipe(v.string(), v.parseJson(), advisories), params.advisories);
+        const list = v.safeParse(advisories, params.advisories, { abortEarly: true });
         if (!list.success) {
           throw new DepotError('bad_request', 'cannot use the advisories: they are none');
         }

@@ -147,10 +147,13 @@ async function readManifest(members: AsyncGenerator<TarMember, undefined>): Prom
   return checkManifest(JSON.parse(Buffer.concat(pieces).toString('utf8')));
 }
 
+/** Of a hostile one each entry has several, and all of them together would fill the memory. */
+const FIRST_FAULT = { abortEarly: true };
+
 function checkManifest(value: unknown): Manifest {
   const { format } = v.parse(v.looseObject({ format: v.number() }), value);
   if (format > FORMAT) throw bad(`its format ${format} is of a newer version of depotd`);
-  const parsed = v.safeParse(manifestSchema, value);
+  const parsed = v.safeParse(manifestSchema, value, FIRST_FAULT);
   if (!parsed.success) {
     const [{ message }] = parsed.issues;
     throw bad(`its ${MANIFEST} is damaged (${v.getDotPath(parsed.issues[0]) ?? ''}: ${message})`);

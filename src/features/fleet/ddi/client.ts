@@ -106,7 +106,7 @@ function parse<Schema extends v.GenericSchema>(
   if (status !== 200) {
     throw new DepotError('upstream_unreachable', `${what}: the fleet server answered ${status}`);
   }
-  const result = v.safeParse(schema, parseJson(body));
+  const result = v.safeParse(schema, parseJson(body), { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
   const field = v.getDotPath(issue) ?? 'the answer';

@@ -112,7 +112,7 @@ function plansOf({ name, metadata }: Chunk): v.InferOutput<typeof planSchema>[] 
   return metadata
     .filter(({ key }) => key === PLAN_KEY)
     .map(({ value }) => {
-      const result = v.safeParse(planSchema, parseJson(value));
+      const result = v.safeParse(planSchema, parseJson(value), { abortEarly: true });
       if (result.success) return result.output;
       const [issue] = result.issues;
       const field = v.getDotPath(issue) ?? 'it';
