@@ -62,3 +62,20 @@ export function isOfApp(name: string): boolean {
 
 /** Where iStore keeps a record of each file that was installed by it, which outlives it. */
 export const ISTORE_RECORDS = '/usr/share/istore/run-records';
+
+/** What all names in a package file may take in memory: fifty thousand files have less. */
+const MOST_BYTES = 8 * 1024 ** 2;
+/** Of a text, beside its characters. */
+const TEXT_BYTES = 32;
+
+/** Is told of each name that is kept of a package file. @throws an Error if they are too many */
+export type NameBudget = (name: string) => void;
+
+/** A small file may name millions of long names, which all would have to be kept. */
+export function createNameBudget(): NameBudget {
+  let left = MOST_BYTES;
+  return (name) => {
+    left -= TEXT_BYTES + name.length;
+    if (left < 0) throw new Error('it names more files than any package has');
+  };
+}

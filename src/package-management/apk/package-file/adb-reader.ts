@@ -1,3 +1,5 @@
+import { createNameBudget, type NameBudget } from '../../names.ts';
+
 /**
  * Values of apk's database format (adb(5), apk-tools 3.0.5 src/adb.h), read from the first block of
  * a package file. A value is 32 bits, little endian: four for its type, 28 for itself or for where
@@ -25,18 +27,27 @@ const ROOT_AT = 4;
 /** Arrays point to arrays: a package's own nesting is four deep. */
 const MOST_ITEMS = 1_000_000;
 
-/** @throws an Error if it is no such block */
-export function readAdb(block: Buffer): AdbObject {
+/**
+ * @param spend is told of each text that is read, and of each item: many may stand for one
+ * @throws an Error if it is no such block
+ */
+export function readAdb(block: Buffer, spend = createNameBudget()): AdbObject {
   const [compatible = 1] = block;
   if (block.length < 8 || compatible !== 0) throw malformed();
-  return objectAt(block, block.readUInt32LE(ROOT_AT));
+  return objectAt({ block, spend }, block.readUInt32LE(ROOT_AT));
+}
+
+interface Source {
+  block: Buffer;
+  spend: NameBudget;
 }
 
 function malformed(): Error {
   return new Error('its description is damaged');
 }
 
-function objectAt(block: Buffer, value: number): AdbObject {
+function objectAt(source: Source, value: number): AdbObject {
+  const { block, spend } = source;
   const kind = value >>> 28;
   if (kind !== OBJECT && kind !== ARRAY) throw malformed();
   const at = value & 0x0fffffff;
@@ -47,18 +58,19 @@ function objectAt(block: Buffer, value: number): AdbObject {
     index > 0 && index < count ? numberAt(block, at + index * 4) : 0;
   const object = (index: number): AdbObject | undefined => {
     const field = valueOf(index);
-    return field === 0 ? undefined : objectAt(block, field);
+    return field === 0 ? undefined : objectAt(source, field);
   };
   return {
-    text: (index) => textAt(block, valueOf(index)),
+    text: (index) => textAt(source, valueOf(index)),
     number: (index) => integerIn(block, valueOf(index)),
     object,
     *objects(index) {
       const field = valueOf(index);
       if (field === 0) return;
-      const array = objectAt(block, field);
+      const array = objectAt(source, field);
       const length = numberAt(block, field & 0x0fffffff);
       for (let item = 1; item < length; item += 1) {
+        spend('');
         const found = array.object(item);
         if (found !== undefined) yield found;
       }
@@ -71,7 +83,7 @@ function numberAt(block: Buffer, at: number): number {
   return block.readUInt32LE(at);
 }
 
-function textAt(block: Buffer, value: number): string | undefined {
+function textAt({ block, spend }: Source, value: number): string | undefined {
   if (value === 0) return undefined;
   const at = value & 0x0fffffff;
   const widths: Record<number, 1 | 2 | 4> = { [BLOB_8]: 1, [BLOB_16]: 2, [BLOB_32]: 4 };
@@ -80,7 +92,9 @@ function textAt(block: Buffer, value: number): string | undefined {
   const length = block.readUIntLE(at, width);
   const from = at + width;
   if (from + length > block.length) throw malformed();
-  return block.toString('utf8', from, from + length);
+  const text = block.toString('utf8', from, from + length);
+  spend(text);
+  return text;
 }
 
 /** Small ones stand in the value itself. */

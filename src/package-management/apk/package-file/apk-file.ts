@@ -5,6 +5,7 @@ import { createByteReader } from '../../../device/byte-reader.ts';
 import { readPart } from '../../../device/owner-file.ts';
 import { readTar } from '../../../device/tar/tar-reader.ts';
 import { asUnusableFile, unpacksTooLarge } from '../../failure.ts';
+import { createNameBudget, type NameBudget } from '../../names.ts';
 import { readAdb, type AdbObject } from './adb-reader.ts';
 
 /** What a package file says of itself. */
@@ -61,7 +62,7 @@ function isOutside(path: string): boolean {
 }
 
 /** A description names every file of a package: far less than this. */
-const MOST_DESCRIPTION_BYTES = 64 * 1024 ** 2;
+const MOST_DESCRIPTION_BYTES = 16 * 1024 ** 2;
 const PACKAGE_SCHEMA = 'pckg';
 
 /** `ADB.` plain, `ADBd` deflated, `ADBc` with a byte that says how and one for the level. */
@@ -85,7 +86,8 @@ async function readThird(file: string, head: string): Promise<PackageContent> {
       throw new Error('its description does not come first, or is too large');
     }
     const description = await reader.read(sizeBytes);
-    return describe(readAdb(description ?? Buffer.alloc(0)));
+    const spend = createNameBudget();
+    return describe(readAdb(description ?? Buffer.alloc(0), spend), spend);
   } finally {
     source.destroy();
     stream.destroy();
@@ -102,7 +104,7 @@ const INFO = { name: 1, version: 2, origin: 7, installedSize: 12, depends: 15, r
 const FOLDER = { name: 1, files: 3 };
 const FIRST = 1;
 
-function describe(root: AdbObject): PackageContent {
+function describe(root: AdbObject, spend: NameBudget): PackageContent {
   const info = root.object(PACKAGE.info);
   const [name, version] = [textOf(info, INFO.name), textOf(info, INFO.version)];
   if (info === undefined || name === '' || version === '') {
@@ -112,10 +114,10 @@ function describe(root: AdbObject): PackageContent {
   const depends = [...info.objects(INFO.depends)].map((entry) => [textOf(entry, FIRST)]);
   const origin = textOf(info, INFO.origin);
   const installedBytes = info.number(INFO.installedSize);
-  return { name, version, origin, depends, installedBytes, replaces, ...pathsOf(root) };
+  return { name, version, origin, depends, installedBytes, replaces, ...pathsOf(root, spend) };
 }
 
-function pathsOf(root: AdbObject): Pick<PackageContent, 'files' | 'folders'> {
+function pathsOf(root: AdbObject, spend: NameBudget): Pick<PackageContent, 'files' | 'folders'> {
   const files: string[] = [];
   const folders: string[] = [];
   for (const folder of root.objects(PACKAGE.paths)) {
@@ -123,6 +125,7 @@ function pathsOf(root: AdbObject): Pick<PackageContent, 'files' | 'folders'> {
     if (path !== '') folders.push(path);
     for (const file of folder.objects(FOLDER.files)) {
       const base = textOf(file, FIRST);
+      spend(path);
       files.push(path === '' ? base : `${path}/${base}`);
     }
   }
@@ -139,13 +142,14 @@ interface Budget {
   left: number;
 }
 
-const MOST_INFO_BYTES = 1024 ** 2;
+const MOST_INFO_BYTES = 256 * 1024;
 
 async function readSecond(file: string, budget: Budget): Promise<PackageContent> {
   const source = createReadStream(file);
   const stream = pipeline(source, createGunzip(), () => undefined);
   const files: string[] = [];
   const folders: string[] = [];
+  const spend = createNameBudget();
   let info: string | undefined;
   try {
     for await (const { name, type, sizeBytes, content } of readTar(limited(stream, budget))) {
@@ -155,7 +159,8 @@ async function readSecond(file: string, budget: Budget): Promise<PackageContent>
         for await (const piece of content) info += piece.toString('utf8');
       } else if (!name.startsWith('.') || name.startsWith('..')) {
         if (info === undefined) throw new Error('it has no .PKGINFO');
-        if (type === '5') folders.push(name.replace(/\/+$/, ''));
+        spend(name);
+        if (type === '5') folders.push(withoutSlash(name));
         else files.push(name);
       } else if (name.startsWith('./')) {
         throw new Error('it is a package of another kind');
@@ -166,6 +171,13 @@ async function readSecond(file: string, budget: Budget): Promise<PackageContent>
     stream.destroy();
   }
   return { ...parseInfo(info), files, folders };
+}
+
+/** Not by a pattern, which would look at each slash of a thousand anew. */
+function withoutSlash(name: string): string {
+  let end = name.length;
+  while (name[end - 1] === '/') end -= 1;
+  return name.slice(0, end);
 }
 
 async function* limited(source: AsyncIterable<Buffer>, budget: Budget): AsyncGenerator<Buffer> {

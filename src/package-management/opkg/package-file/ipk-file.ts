@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { InspectedFile } from '../../manager.ts';
 import { asUnusableFile, unpacksTooLarge, unusableFile } from '../../failure.ts';
+import { createNameBudget } from '../../names.ts';
 import { parseDepends, parseStanza, type Stanza } from '../database/stanza.ts';
 import { foldersAbove } from '../../../device/inside-folder.ts';
 import { readTar, type TarMember } from '../../../device/tar/tar-reader.ts';
@@ -22,7 +23,7 @@ export async function inspectIpk(file: string, mostBytes: number): Promise<Inspe
       const name = member.name.replace(/^\.\//, '');
       if (name === 'control.tar.gz') found.set(name, await readControl(member, budget));
       else if (name === 'data.tar.gz') found.set(name, await checkData(member, budget));
-      else found.set(name, '');
+      else if (name === 'debian-binary') found.set(name, '');
     }
   } catch (error) {
     throw asUnusableFile(error);
@@ -122,19 +123,27 @@ async function checkData(archive: TarMember, budget: Budget): Promise<string> {
   return '';
 }
 
+/** Each costs a look at every folder above it. */
+const MOST_FOLDERS = 128;
+
 /**
  * Whether a member stays below the folder that its archive is unpacked to: no `..`, and
  * nothing through a link of the archive's own.
  */
 function createInsideCheck(): (member: TarMember) => boolean {
   const links = new Set<string>();
+  const spend = createNameBudget();
   return ({ name, type, target }) => {
     const segments = segmentsOf(name);
+    if (segments.length > MOST_FOLDERS) throw new Error('a name in it is too many folders deep');
     if (segments.includes('..')) return false;
     if (foldersAbove(segments.join('/')).some((folder) => links.has(folder))) return false;
     // A file of the same name as a link before it would be written where the link points.
     if (links.has(segments.join('/')) && type !== '2') return false;
-    if (type === '2') links.add(segments.join('/'));
+    if (type === '2') {
+      links.add(segments.join('/'));
+      spend(name);
+    }
     return type !== '1' || isTargetInside(target, links);
   };
 }
