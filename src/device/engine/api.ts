@@ -11,8 +11,11 @@ export interface EngineQuestion {
   timeoutMs: number;
 }
 
-/** Of answers that are longer than any real one. */
-const MOST_BYTES = 32 * 1024 ** 2;
+/**
+ * Longer than any real answer, which takes several times as much when it is parsed. Labels come
+ * from images, too, whose makers choose how long they are.
+ */
+const MOST_BYTES = 4 * 1024 ** 2;
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR'];
 
 /**

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { residentMb } from '../../bench/measures.ts';
 import { openStore, type Store } from '../packages/open-store.ts';
 import { containerApp } from './container-app.ts';
 import { containerId, startEngine, type StandInEngine } from './stand-in-engine.ts';
@@ -16,7 +17,8 @@ beforeAll(async () => {
   engine = await startEngine(join(folder, 'engine.sock'));
   store = await openStore(
     { packages: [containerApp('films'), metaOf('films')] },
-    { set: [`container.socket=${engine.socket}`] },
+    // A process of its own, with the heap of the start script.
+    { set: [`container.socket=${engine.socket}`], nodeFlags: ['--max-old-space-size=64'] },
   );
   await store.run('install', { package: 'films' });
 });
@@ -102,6 +104,18 @@ test('the doctor names containers that are started again and again', async () =>
     state: 'warning',
     message: 'containers are started again and again: bad (7 times)',
   });
+});
+
+test('labels of hostile images do not fill the memory', async () => {
+  const labels = { label: 'x'.repeat(1024 ** 2) };
+  const many = Array.from({ length: 28 }, (_, index) => ({ name: `c${index}`, labels }));
+  engine.containers.splice(0, 9, ...many);
+  const before = residentMb(store.daemon.pid);
+
+  expect(await getJson('admin/system/containers')).toEqual({ engine: false, containers: [] });
+
+  expect(residentMb(store.daemon.pid, 'VmHWM') - before).toBeLessThan(32);
+  engine.containers.splice(0, 28);
 });
 
 test('without an engine there are no containers, at once or after seconds', async () => {
