@@ -6,6 +6,7 @@ import { readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { PeerUsers } from '../../device/peer-user.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
+import { clientOf } from '../../http/peer.ts';
 import type { Log } from '../../log.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { attempt } from './attempts.ts';
@@ -56,7 +57,7 @@ export function createPanelLogin(tools: PanelLoginTools): LoginMethod {
     }),
     logIn: async (context, { username = OWNER, password, session }) => {
       if (session !== undefined) {
-        return begin(context, await handedOver(tools, session), 'handed over');
+        return begin(context, await handedOver(tools, context, session), 'handed over');
       }
       if (password === undefined) throw missing('password');
       const login = await logIn(tools, context, { username, password });
@@ -67,8 +68,13 @@ export function createPanelLogin(tools: PanelLoginTools): LoginMethod {
 }
 
 /** It stays LuCI's: refused here, it goes on there. */
-async function handedOver({ rpcd }: PanelLoginTools, id: string): Promise<RpcdSession> {
-  const session = isSessionId(id) ? await rpcd.find({ id, isKnown: false }) : undefined;
+async function handedOver(
+  { rpcd }: PanelLoginTools,
+  context: Context,
+  id: string,
+): Promise<RpcdSession> {
+  const client = clientOf(context).address;
+  const session = isSessionId(id) ? await rpcd.find({ id, isKnown: false, client }) : undefined;
   if (session === undefined) {
     throw new DepotError(
       'forbidden',

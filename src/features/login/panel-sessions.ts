@@ -98,14 +98,6 @@ export function createPanelSessions({
     );
   };
 
-  const candidatesIn = (headers: Headers): Candidate[] => {
-    const { ids, key = '' } = halvesIn(headers);
-    const standIn = standIns.get(key);
-    const own = standIn && ids.has(standIn.cookie) ? [{ id: standIn.id, key }] : [];
-    const panels = new Set(cookieValues(headers, PANEL_COOKIES).filter(isSessionId));
-    return [...own, ...[...panels].map((id) => ({ id }))].slice(0, MOST_CANDIDATES);
-  };
-
   const sessionOf = ({ key }: Candidate, found: RpcdSession): Session | undefined => {
     // One that LuCI has not finished has no token.
     const token = key === undefined ? found.token : standIns.get(key)?.token;
@@ -118,7 +110,7 @@ export function createPanelSessions({
     lookUp: (id: string) => Promise<RpcdSession | undefined>,
   ): Promise<Session | undefined> => {
     let refused: RpcdSession | undefined;
-    for (const candidate of candidatesIn(headers)) {
+    for (const candidate of candidatesIn(standIns, headers)) {
       const found = await lookUp(candidate.id);
       if (found === undefined && candidate.key !== undefined) standIns.delete(candidate.key);
       if (found?.mayRead === false) refused = found;
@@ -132,16 +124,18 @@ export function createPanelSessions({
   return {
     find: (headers) => findBy(headers, lookups.find),
     peek: (headers) => findBy(headers, lookups.peek),
-    begin: (headers, { id, username }, origin) => {
+    begin: (headers, session, origin) => {
+      const { id, username } = session;
       for (const key of keysOf(standIns, halvesIn(headers))) end(key);
       const begun = newSession();
       const cookie = keyOf(begun.id);
       standIns.set(keyOf(begun.key), { id, cookie, username, token: randomSecret(), origin });
       for (const key of surplusOf(standIns, username)) end(key);
+      lookups.learn(session);
       return begun;
     },
     logOut: async (headers, token) => {
-      for (const candidate of candidatesIn(headers)) {
+      for (const candidate of candidatesIn(standIns, headers)) {
         const found = await lookups.find(candidate.id);
         if (found === undefined || sessionOf(candidate, found)?.token !== token) continue;
         const origin = candidate.key === undefined ? 'own' : standIns.get(candidate.key)?.origin;
@@ -151,6 +145,14 @@ export function createPanelSessions({
       }
     },
   };
+}
+
+function candidatesIn(standIns: ReadonlyMap<string, StandIn>, headers: Headers): Candidate[] {
+  const { ids, key = '' } = halvesIn(headers);
+  const standIn = standIns.get(key);
+  const own = standIn && ids.has(standIn.cookie) ? [{ id: standIn.id, key }] : [];
+  const panels = new Set(cookieValues(headers, PANEL_COOKIES).filter(isSessionId));
+  return [...own, ...[...panels].map((id) => ({ id }))].slice(0, MOST_CANDIDATES);
 }
 
 /** By their cookie alone: who logs in has shown more than a key. */

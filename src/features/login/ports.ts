@@ -13,10 +13,14 @@ export interface RpcdSession {
 export interface Rpcd {
   /**
    * Renews the session's idle time. `isKnown` says that it was valid a moment ago: then it does not
-   * stand behind those who may be anybody.
+   * stand behind those who may be anybody. `client`: as in `Asker`.
    * @returns undefined if rpcd knows no such session, or nobody has logged in to it
    */
-  find: (session: { id: string; isKnown: boolean }) => Promise<RpcdSession | undefined>;
+  find: (session: {
+    id: string;
+    isKnown: boolean;
+    client?: string;
+  }) => Promise<RpcdSession | undefined>;
   /**
    * All sessions that somebody has logged in to, by id; leaves their idle time as it is. May lack
    * some, and rights that a pattern grants.

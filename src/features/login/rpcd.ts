@@ -58,8 +58,8 @@ export function createRpcd({ socketPath }: { socketPath: string }): Rpcd {
     );
   };
   return {
-    find: ({ id, isKnown }) =>
-      ask(isKnown ? lines.known : lines.strangers, (call) => findSession(call, id)),
+    find: ({ id, isKnown, client = '' }) =>
+      ask(isKnown ? lines.known : lines.strangers, (call) => findSession(call, id), { client }),
     list: () => ask(lines.lists, listSessions),
     logIn: ({ isTrusted, client, ...login }) =>
       ask(isTrusted ? lines.trustedLogIns : lines.logIns, (call) => logIn(call, login), {

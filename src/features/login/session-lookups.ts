@@ -8,6 +8,8 @@ export interface SessionLookups {
   find: (id: string) => Promise<RpcdSession | undefined>;
   /** Does not count as use unless only that can tell. */
   peek: (id: string) => Promise<RpcdSession | undefined>;
+  /** rpcd has just said this of it: who logs in does not stand behind strangers from then on. */
+  learn: (session: RpcdSession) => void;
   /** The next one who wants to know asks anew. */
   forget: (id: string) => void;
 }
@@ -112,6 +114,9 @@ export function createSessionLookups({
       if (listed?.mayRead !== true) return askOnce(id);
       entry.seenAt = now();
       return listed;
+    },
+    learn: (session) => {
+      known.set(session.id, { session, askedAt: now(), seenAt: now() });
     },
     forget: (id) => {
       known.delete(id);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -148,6 +149,27 @@ test('ten wrong passwords at once, and the eleventh waits; who is logged in does
   expect((await on.logIn({ password: 'labpass' }, from)).status).toBe(429);
   expect((await on.logIn({ password: 'labpass' }, { ...from, headers: session })).status).toBe(204);
   expect((await on.logIn({ password: 'labpass' }, { socketPath: on.socketPath })).status).toBe(204);
+});
+
+test('who logs in is let in while strangers ask with made-up sessions all the time', async () => {
+  let isOver = false;
+  const ask = async (): Promise<void> => {
+    while (!isOver) await on.statusOf({ cookie: `sysauth=${randomBytes(16).toString('hex')}` });
+  };
+  const strangers = Array.from({ length: 100 }, ask);
+  const handedOver = on.panel.logIn();
+  const answers = [
+    await on.logIn(),
+    await on.logIn({ session: (await handedOver).id }),
+    await on.logIn(),
+  ];
+
+  const statuses = await Promise.all(answers.map((answer) => on.statusOf(sessionIn(answer))));
+
+  isOver = true;
+  await Promise.all(strangers);
+  expect(answers.map(({ status }) => status)).toEqual([204, 204, 204]);
+  expect(statuses).toEqual([200, 200, 200]);
 });
 
 test('a browser without scripts gets pages: the next one, or the form with what was wrong', async () => {
