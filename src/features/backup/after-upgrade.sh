@@ -126,7 +126,7 @@ is_own() {
 from_disk() {
 	is_same_manager && [ -s "$dir/sets" ] || return 1
 	work=$(mktemp -d -p "$root/tmp") || return 1
-	find "$root/mnt" "$root/media" -maxdepth 3 -name 'depotd-backup-*.tar.gz' 2>/dev/null |
+	find "$root/mnt" "$root/media" -maxdepth 3 -type f -name 'depotd-backup-*.tar.gz' 2>/dev/null |
 		while read -r file; do
 		mkdir "$work/set"
 		if is_own "$file" "$work/set.tar.gz" && tar -xzf "$work/set.tar.gz" -C "$work/set"; then

@@ -1,8 +1,9 @@
-import { access, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { runCommand } from '../../device/command.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { SCRIPT, STANDIN, upgrade, type Upgraded } from './upgraded.ts';
 import { startBackupDaemon, writeConfiguration, type BackupDaemon } from './backup-device.ts';
@@ -177,6 +178,9 @@ describe('after a firmware upgrade the script', () => {
     const foreign = Buffer.from(set);
     foreign.writeUInt8(set.readUInt8(200) ^ 1, 200);
     await writeFile(join(disk, `depotd-backup-${'0'.repeat(32)}.tar.gz`), foreign);
+    // A container that had the disk may have left anything under such a name.
+    await runCommand(['mkfifo', join(disk, 'depotd-backup-fifo.tar.gz')]);
+    await symlink('/dev/zero', join(disk, 'depotd-backup-zero.tar.gz'));
     await box.boot();
     expect(await box.calls()).not.toContain('packages/');
 
