@@ -15,7 +15,8 @@ export async function verifyDevice({
   const differing = listIn(answer, 'differing');
   const setId = listIn(answer, 'set_id').map(String);
   const listeners = listIn(answer, 'listeners');
-  const isClean = differing.length + setId.length + listeners.length === 0;
+  const unseen = listIn(answer, 'unseen').map(String);
+  const isClean = [differing, setId, listeners, unseen].every((each) => each.length === 0);
   if (invocation.isJson) await output.printJson(answer);
   else {
     const { word } = output.look;
@@ -25,6 +26,7 @@ export async function verifyDevice({
         rowOf(entry, `configuration, ${word(textIn(entry, 'what'))}`),
       ),
       ...setId.map((path) => ['set-uid, of no package', '', path]),
+      ...unseen.map((path) => ['too full to be looked at', '', path]),
       ...listeners.map((entry) => [
         `listens at ${textIn(entry, 'protocol')} ${textIn(entry, 'address')} ` +
           `${numberIn(entry, 'port') ?? 0}, of no package`,

@@ -22,6 +22,12 @@ const verification = v.pipe(
       v.array(v.string()),
       v.description("files of no package that run with another's rights"),
     ),
+    unseen: v.optional(
+      v.pipe(
+        v.array(v.string()),
+        v.description('folders with so much in them that not all of it was looked at'),
+      ),
+    ),
     listeners: v.pipe(
       v.array(
         v.object({

@@ -75,11 +75,13 @@ async function verify({ paths, manager }: AuditTools, signal: AbortSignal): Prom
   const { onDevice, root } = paths;
   const differing = await checkFiles(records, { onDevice, signal });
   const config = new Set(records.filter(({ isConfig }) => isConfig).map(({ path }) => path));
+  const { found: setId, unseen } = await findSetId(root, { isRecorded, signal });
   return {
     files: records.length,
     differing: differing.filter(({ path }) => !config.has(path)),
     configuration: differing.filter(({ path }) => config.has(path)),
-    set_id: await findSetId(root, { isRecorded, signal }),
+    set_id: setId,
+    ...(unseen.length > 0 && { unseen }),
     // The processes of this host are not those of another root.
     listeners: paths.isLive ? await findListeners({ isRecorded, signal }) : [],
   };

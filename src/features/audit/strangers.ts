@@ -1,4 +1,4 @@
-import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
+import { lstat, opendir, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What runs as somebody else, or listens, and came with no package. */
@@ -7,15 +7,26 @@ const SET_ID = 0o6000;
 /** Not of the device's own system: what the kernel shows, the image, other disks. */
 const LEFT_OUT = ['/proc', '/sys', '/dev', '/rom', '/overlay', '/mnt'];
 const CONTAINERS = /\/(?:docker|containerd|containers|podman)$/;
-const MOST_ENTRIES = 200_000;
+/** Of one folder, so that whoever fills one hides nothing in another; and of all. */
+const MOST_IN_FOLDER = 50_000;
+const MOST_ENTRIES = 1_000_000;
+const MOST_UNSEEN = 100;
 
-/** Files that run with another's rights, below the root and on its own disk. */
+/**
+ * Files that run with another's rights, below the root and on its own disk.
+ * @returns `unseen`: folders that have too much in them for all of it to be looked at
+ */
 export async function findSetId(
   root: string,
-  { isRecorded, signal }: { isRecorded: (path: string) => boolean; signal: AbortSignal },
-): Promise<string[]> {
+  {
+    isRecorded,
+    signal,
+    mostInFolder = MOST_IN_FOLDER,
+  }: { isRecorded: (path: string) => boolean; signal: AbortSignal; mostInFolder?: number },
+): Promise<{ found: string[]; unseen: string[] }> {
   const { dev } = await lstat(root);
   const found: string[] = [];
+  const unseen: string[] = [];
   const open = ['/'];
   let seen = 0;
   const look = async (path: string, isFolder: boolean): Promise<void> => {
@@ -25,17 +36,23 @@ export async function findSetId(
     if (!isFolder && (stat.mode & SET_ID) !== 0 && !isRecorded(path)) found.push(path);
   };
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
-    seen += entries.length;
-    if (seen > MOST_ENTRIES) break;
-    for (const entry of entries) {
+    // Not read as a whole: some have a million files.
+    const entries = await opendir(join(root, folder)).catch(() => []);
+    let count = 0;
+    for await (const entry of entries) {
       signal.throwIfAborted();
+      count += 1;
+      seen += 1;
+      if (count > mostInFolder || seen > MOST_ENTRIES) {
+        if (unseen.length < MOST_UNSEEN) unseen.push(folder);
+        break;
+      }
       const path = join(folder, entry.name);
       if (LEFT_OUT.includes(path) || CONTAINERS.test(path)) continue;
       if (entry.isDirectory() || entry.isFile()) await look(path, entry.isDirectory());
     }
   }
-  return found.sort();
+  return { found: found.sort(), unseen: unseen.sort() };
 }
 
 export interface Listener {

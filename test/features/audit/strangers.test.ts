@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { findListeners } from '../../../src/features/audit/strangers.ts';
+import { findListeners, findSetId } from '../../../src/features/audit/strangers.ts';
 
 test('a script of no package that listens is named, though a package\u2019s program runs it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-listener-'));
@@ -36,6 +36,25 @@ test('a script of no package that listens is named, though a package\u2019s prog
     program: process.execPath,
   });
   expect(await look(() => true)).toEqual([]);
+});
+
+test('a folder that somebody has filled is named, and hides nothing in another', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'depotd-set-id-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  for (const folder of ['a', 'full', 'z']) await mkdir(join(root, folder));
+  for (let index = 0; index < 30; index += 1) await writeFile(join(root, `full/${index}`), '');
+  for (const path of ['a/one', 'z/two']) {
+    await writeFile(join(root, path), '');
+    await chmod(join(root, path), 0o4755);
+  }
+
+  const seen = await findSetId(root, {
+    isRecorded: () => false,
+    signal: AbortSignal.timeout(20_000),
+    mostInFolder: 20,
+  });
+
+  expect(seen).toEqual({ found: ['/a/one', '/z/two'], unseen: ['/full'] });
 });
 
 test('a look that is broken off ends', async () => {
