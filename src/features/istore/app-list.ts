@@ -9,6 +9,8 @@ const MOST_BYTES = 64 * 1024;
 const MOST_APPS = 500;
 /** Unpacked, up to the list: packages may lie before it. */
 const MOST_UNPACKED_BYTES = 1024 ** 3;
+/** A small file may have millions of empty ones. */
+const MOST_MEMBERS = 10_000;
 /** In a light backup, and in one that was written to a disk. */
 const LIST = /^(?:\.?\/)?(?:etc\/istore|backup_istore_[0-9-]{1,40})\/app\.list$/;
 const APP = /^app-meta-/;
@@ -28,10 +30,11 @@ export async function readAppList(file: string): Promise<PackageName[] | undefin
     const packed = handle.createReadStream({ start: 0, autoClose: false });
     packed.on('error', (error) => unpacked.destroy(error));
     packed.pipe(unpacked);
-    let bytes = 0;
+    let [bytes, count] = [0, 0];
     for await (const { name, type, sizeBytes, content } of readTar(unpacked)) {
       bytes += sizeBytes;
-      if (bytes > MOST_UNPACKED_BYTES) return undefined;
+      count += 1;
+      if (bytes > MOST_UNPACKED_BYTES || count > MOST_MEMBERS) return undefined;
       if (type !== '0' || sizeBytes > MOST_BYTES || !LIST.test(name)) continue;
       const pieces: Buffer[] = [];
       for await (const piece of content) pieces.push(piece);

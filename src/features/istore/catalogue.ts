@@ -33,7 +33,7 @@ const ADDRESS = /^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[A-Za-z0-9._~%/-]*)?$/;
 const FEED_FILES = ['meta.conf', 'all.conf', 'arch.conf'].map(
   (name) => `/tmp/is-root/etc/opkg/${name}`,
 );
-const FEED_LINE = /^src\/gz\s+([A-Za-z0-9_][A-Za-z0-9_.-]{0,60})\s+(\S+)\s*$/gm;
+const FEED_LINE = /^src\/gz\s+([A-Za-z0-9_][A-Za-z0-9_.-]{0,60})\s+(\S{1,600})\s*$/gm;
 
 interface LegacyTools {
   paths: Pick<Paths, 'onDevice'>;

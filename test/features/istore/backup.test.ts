@@ -38,6 +38,14 @@ async function send(
   return { status: answer.status, body: await answer.json() };
 }
 
+/** A list that stands behind so many members. */
+function behind(count: number, text: string): Buffer {
+  const empty = Array.from({ length: count }, () => ({ name: 'x', mode: 0o600 }));
+  const list = { name: 'etc/istore/app.list', mode: 0o600, content: Buffer.from(text) };
+  const entries = empty.map((entry) => ({ ...entry, content: Buffer.alloc(0) }));
+  return gzipSync(createTar([...entries, list]));
+}
+
 const backupOf = (text: string, name = 'etc/istore/app.list'): Buffer =>
   gzipSync(createTar([{ name, mode: 0o644, content: Buffer.from(text) }]));
 
@@ -97,6 +105,7 @@ const DAMAGED = 'cannot use the backup: it was changed, or its end is missing';
 
 test.each([
   ['no archive', Buffer.from('hello'), NEITHER],
+  ['a list behind thousands of empty members', behind(20_000, 'app-meta-demo\n'), NEITHER],
   ['an archive without a list', backupOf('app-meta-demo\n', 'etc/other'), NEITHER],
   ['a list that is cut off', backupOf('app-meta-demo\n').subarray(0, 40), DAMAGED],
   ['a list in another place', backupOf('app-meta-demo\n', '../etc/istore/app.list'), NEITHER],

@@ -69,6 +69,15 @@ test('its feeds are told with their mirrors, and what is not on its own server i
   });
 });
 
+test('a line that somebody made to be slow keeps nobody waiting', async () => {
+  await leaveIstore('', { 'meta.conf': `src/gz is_meta ${feed.url}${'/'.repeat(100_000)}x\n` });
+  const began = performance.now();
+
+  expect(await legacy()).toMatchObject({ seen: true, feeds: [] });
+
+  expect(performance.now() - began).toBeLessThan(2000);
+});
+
 test('nobody is taken to have said yes; with --yes the feed comes from the first mirror that has it', async () => {
   await leaveIstore('http://127.0.0.1:1/repo', { 'meta.conf': `src/gz is_meta ${feed.url}\n` });
 
