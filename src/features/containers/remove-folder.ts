@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, open, readdir, rmdir, unlink, type FileHandle } from 'node:fs/promises';
+import { lstat, open, readdir, rename, rmdir, unlink, type FileHandle } from 'node:fs/promises';
 import { DepotError, systemCode } from '../../errors.ts';
 
 const READ_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -22,7 +23,10 @@ export async function removeFolder(path: string): Promise<void> {
       await folder.close();
       folder = next;
     }
-    await removeEntry(folder, Buffer.from(last), (await folder.stat()).dev);
+    await removeEntry({ folder, depth: 0 }, Buffer.from(last), {
+      device: (await folder.stat()).dev,
+      moved: 0,
+    });
   } catch (error) {
     ignoreMissing(error);
   } finally {
@@ -30,17 +34,43 @@ export async function removeFolder(path: string): Promise<void> {
   }
 }
 
-async function removeEntry(parent: FileHandle, name: Buffer, device: number): Promise<void> {
+/** Each folder on the way is held open: what lies deeper is moved up first. */
+const MOST_DEPTH = 100;
+
+interface Removal {
+  device: number;
+  /** What is removed, once it is open. */
+  top?: FileHandle;
+  /** How many folders were moved up into it. */
+  moved: number;
+}
+
+async function removeEntry(
+  { folder: parent, depth }: { folder: FileHandle; depth: number },
+  name: Buffer,
+  removal: Removal,
+): Promise<void> {
   const path = at(parent, name);
   if (!(await lstat(path)).isDirectory()) return unlink(path);
+  if (removal.top !== undefined && depth > MOST_DEPTH) {
+    removal.moved += 1;
+    return rename(path, at(removal.top, Buffer.from(randomUUID())));
+  }
   const folder = await open(path, READ_FOLDER);
   try {
-    if ((await folder.stat()).dev !== device) {
+    removal.top ??= folder;
+    if ((await folder.stat()).dev !== removal.device) {
       throw new DepotError('unavailable', `cannot remove ${String(name)}: it is another disk`);
     }
-    // Names need not be UTF-8.
-    const entries = await readdir(`/proc/self/fd/${folder.fd}`, { encoding: 'buffer' });
-    for (const entry of entries) await removeEntry(folder, entry, device).catch(ignoreMissing);
+    let before: number;
+    do {
+      before = removal.moved;
+      // Names need not be UTF-8.
+      const entries = await readdir(`/proc/self/fd/${folder.fd}`, { encoding: 'buffer' });
+      for (const entry of entries) {
+        await removeEntry({ folder, depth: depth + 1 }, entry, removal).catch(ignoreMissing);
+      }
+    } while (depth === 0 && removal.moved > before);
   } finally {
     await folder.close();
   }

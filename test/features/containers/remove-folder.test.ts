@@ -1,8 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { runCommand } from '../../device/command.ts';
 import { removeFolder } from '../../../src/features/containers/remove-folder.ts';
 
 async function folder(): Promise<string> {
@@ -23,6 +25,23 @@ test('all of it goes, names that are no UTF-8 and links as such', async () => {
 
   expect(await readdir(path)).toEqual(['else']);
   expect(await readdir(join(path, 'else'))).toEqual(['file']);
+});
+
+test('what a container has nested thousands of folders deep goes, with few of them open', async () => {
+  const path = await folder();
+  const nest = `cd "$1/app/inner"; names=$(printf 'd/%.0s' $(seq 700))
+    for _ in 1 2 3; do mkdir -p "$names" && cd -P "$names" || exit 1; done`;
+  expect((await runCommand(['bash', '-c', nest, 'sh', path])).code).toBe(0);
+  let mostOpen = 0;
+  const timer = setInterval(() => {
+    mostOpen = Math.max(mostOpen, readdirSync('/proc/self/fd').length);
+  }, 1);
+
+  await removeFolder(join(path, 'app'));
+
+  clearInterval(timer);
+  expect(await readdir(path)).toEqual(['else']);
+  expect(mostOpen).toBeLessThan(400);
 });
 
 test('a link on the way leads nowhere', async () => {
