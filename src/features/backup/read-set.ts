@@ -23,6 +23,8 @@ const FOREIGN = 'it is no backup of depotd';
 const CHANGED = 'it was changed, or its end is missing';
 /** Of all members together, unpacked. */
 const MOST_BYTES = 2 * 1024 ** 3;
+/** Zeros behind the end: a small file may have gigabytes of them. */
+const MOST_PADDING_BYTES = 1024 ** 2;
 
 /**
  * Reads a set to its end, and believes nothing that it has not checked. Invariants:
@@ -113,8 +115,11 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
     const pieces = piecesOf(unpacked);
     yield* readTar(pieces);
     // To the end, behind which the checksum of the whole stands.
+    let bytes = 0;
     for await (const piece of pieces) {
-      if (piece.some((byte) => byte !== 0)) throw bad('something stands behind its end');
+      bytes += piece.length;
+      const isPadding = bytes <= MOST_PADDING_BYTES && piece.every((byte) => byte === 0);
+      if (!isPadding) throw bad('something stands behind its end');
     }
   } finally {
     unpacked.destroy();

@@ -276,6 +276,19 @@ test('a backup that is there stays when it is sent once more and the form turns 
   expect((await daemon.backups()).map(({ id }) => id)).toEqual([backup]);
 });
 
+test('megabytes of nothing behind its end are not read', async () => {
+  const { backup = '' } = await daemon.run('backup');
+  const tar = gunzipSync(await daemon.download(backup));
+  await daemon.post('admin/store/remove_backup', { id: backup });
+  const packed = gzipSync(Buffer.concat([tar, Buffer.alloc(4 * 1024 ** 2)]));
+  const sum = createHash('sha256').update(packed).digest();
+
+  const { status, body } = await daemon.add(Buffer.concat([packed, sealOf(sum)]));
+
+  expect(status).toBe(400);
+  expect(body.stderr).toContain('something stands behind its end');
+});
+
 test('what is cut or garbled is refused in plain words', async () => {
   const { backup = '' } = await daemon.run('backup');
   const set = await daemon.download(backup);
