@@ -47,6 +47,8 @@ export interface Job {
   stepCount?: number;
   /** How the job will end once its repair is through. */
   verdict?: Verdict;
+  /** The machine went down in the repair, whatever had begun that. */
+  isRepairCut?: boolean;
   /** The command under way, recorded before it runs. */
   process?: ProcessMark;
   /** Commands started so far; numbers their exit files. */

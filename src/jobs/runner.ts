@@ -109,6 +109,7 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
     };
     // The log may have gone with a tmpfs; then this is all there is.
     await logs.append(job.id, ownLine(verdict.error)).catch(() => undefined);
+    if (job.phase === 'repair') job.isRepairCut = true;
     beginRepair(job, job.verdict ?? verdict);
     job.bootId = bootId;
   } else if (job.resumes >= MOST_RESUMES && job.phase === 'steps') {

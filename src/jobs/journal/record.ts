@@ -84,6 +84,7 @@ const record = v.pipe(
         exitCode,
       }),
     ),
+    isRepairCut: v.exactOptional(v.boolean()),
     process: v.exactOptional(
       v.object({
         pid: processId,

@@ -1,10 +1,12 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, expect, test } from 'vitest';
 
 import type { FeedPackage } from '../../device/feed-index.ts';
 import { createIpk } from '../../device/ipk.ts';
+import { readLockHolder } from '../../../src/package-management/opkg/changing/lock.ts';
+import { asOfAnotherBoot } from '../../support/power-cut.ts';
 import { halfInstalled, openStore, type Store } from './open-store.ts';
 
 /** The feed has a version whose script does not end well; the device the one before it. */
@@ -18,10 +20,10 @@ const versionOf = (version: string, postinst: string): FeedPackage => ({
 });
 
 let store: Store;
-const open = async (postinst: string): Promise<void> => {
+const open = async (postinst: string, former = 'exit 0'): Promise<void> => {
   store = await openStore({ packages: [versionOf('2.0-1', postinst)] });
   const file = join(store.device.root, 'tmp/steady.ipk');
-  await writeFile(file, createIpk(versionOf('1.0-1', 'exit 0')).bytes);
+  await writeFile(file, createIpk(versionOf('1.0-1', former)).bytes);
   await store.device.opkg('install', file);
   await rm(file);
   await writeFile(join(store.device.root, 'etc/steady'), 'of its owner\n');
@@ -67,6 +69,29 @@ test('an upgrade that is stopped is taken back', async () => {
 
   expect((await store.daemon.finished(task)).state).toBe('stopped');
   expect(await whatIsThere()).toEqual(OLD);
+});
+
+test('a power cut while an upgrade is taken back: what it emptied is installed again', async () => {
+  const waits = '[ ! -e "$IPKG_INSTROOT/tmp/slow" ] || { echo "$1 waits"; sleep 20; }';
+  await open(waits, waits);
+  const at = (path: string): string => join(store.device.root, path);
+  await writeFile(at('tmp/slow'), '');
+  const task = await store.daemon.submit('upgrade', { package: 'steady' });
+  await expect.poll(() => store.daemon.logOf(task)).toContain('configure waits');
+  await store.daemon.post('admin/system/tasks/stop', { task_id: task });
+  await expect.poll(() => store.daemon.logOf(task)).toMatch(/to be put back[^]*configure waits/);
+
+  await store.daemon.kill('SIGKILL');
+  process.kill((await readLockHolder(at('var/lock/opkg.lock'))) ?? Number.NaN, 'SIGKILL');
+  await truncate(at('usr/bin/steady'));
+  await rm(at('tmp'), { recursive: true });
+  await asOfAnotherBoot(at('etc/depotd/jobs.jsonl'));
+  await mkdir(at('tmp'));
+  await store.daemon.restart();
+
+  expect((await store.daemon.finished(task)).state).toBe('stopped');
+  expect(await store.daemon.logOf(task)).toContain('the power cut damaged files of steady');
+  expect(await whatIsThere()).toEqual(['2.0-1', 'steady 2.0-1\n', 'of its owner\n', []]);
 });
 
 test('an upgrade that goes well leaves no copy behind', async () => {

@@ -32,8 +32,7 @@ export function damageSteps(
       label: 'look for damage',
       act: async (context) => {
         const { job, note } = context;
-        const isDoubtful = lasting.read(context).isWritten === false;
-        if (job.verdict?.state !== 'interrupted' || !isDoubtful) return undefined;
+        if (!isDoubtful(context)) return undefined;
         const since = startOf(job);
         const database = await installation.read();
         const inDoubt = (await writtenAfter(installation.infoDir, since)).filter((name) =>
@@ -101,6 +100,12 @@ export function damageSteps(
       },
     },
   ];
+}
+
+function isDoubtful(context: StepContext): boolean {
+  const { verdict, isRepairCut = false } = context.job;
+  const isUnwritten = lasting.read(context).isWritten === false;
+  return isRepairCut || (isUnwritten && verdict?.state === 'interrupted');
 }
 
 const inRepair = transactionSlots('the damage', { emptied: v.optional(v.array(v.string()), []) });
