@@ -1,4 +1,5 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -26,6 +27,36 @@ test('what others change while a task waits for opkg is not undone with it', asy
 
     expect(await readFile(theirs, 'utf8')).toBe('theirs\n');
     expect((await store.statusOf('tiny-01')).installed).toBe(false);
+  } finally {
+    await store.close();
+  }
+});
+
+test('what others change while a task packs what it replaces is not undone with it', async () => {
+  const large = (version: string, bytes: number): FeedPackage => ({
+    ...{ name: 'large', version, architecture: 'all' },
+    files: { '/usr/bin/large': { content: randomBytes(bytes) } },
+  });
+  const store = await openStore({ packages: [large('1.0-1', 12e6)] });
+  try {
+    await store.run('install', { package: 'large' });
+    store.device.feed.publish([large('2.0-1', 100)]);
+    await store.run('update');
+    const id = await store.daemon.submit('upgrade', { package: 'large' });
+    const kept = join(store.device.root, 'tmp/depotd/undo', id);
+    await expect
+      .poll(() => readdir(kept).catch(() => []), { interval: 5 })
+      .toContain('large.ipk.data');
+    await appendFile(
+      join(store.device.root, 'usr/lib/opkg/status'),
+      'Package: theirs\nVersion: 1.0-1\nStatus: install user installed\nArchitecture: all\n\n',
+    );
+    expect(await readdir(kept)).not.toContain('before.json');
+    expect((await store.daemon.finished(id)).state).toBe('done');
+
+    expect((await store.run('undo', { task_id: id })).state).toBe('done');
+
+    expect(await store.packages()).toEqual({ large: '1.0-1', theirs: '1.0-1' });
   } finally {
     await store.close();
   }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -15,6 +16,11 @@ const PACKAGES: readonly ApkFeedPackage[] = [
   { name: 'pa', version: '1.0-r1', provides: ['vv'], providerPriority: 10 },
   { name: 'pb', version: '1.0-r1', provides: ['vv'], providerPriority: 100 },
   { name: 'needvv', version: '1.0-r1', depends: ['vv'] },
+  {
+    ...{ name: 'longbad', version: '1.0-r1' },
+    files: { '/usr/share/longbad': { content: randomBytes(100_000) } },
+    scripts: { 'post-install': '#!/bin/sh\nexit 3\n' },
+  },
 ];
 
 let store: ApkStore;
@@ -257,4 +263,18 @@ test('a folder in the way of a file fails the job, which leaves nothing', async 
 
   expect([state, error]).toEqual(['failed', expect.stringContaining('plain-1.0-r1: failed')]);
   expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
+});
+
+test('what others install while a task fetches its packages stays when that fails', async () => {
+  store.device.feed.misbehave('longbad-1.0-r1.apk', 'slow');
+  const id = await store.daemon.submit('install', { package: 'longbad' });
+  const label = async (): Promise<string> => (await store.daemon.status(id)).progress.label;
+  await expect.poll(label).toBe('keep the old versions');
+
+  await store.device.apk('add', 'so1');
+
+  expect(await label()).toBe('keep the old versions');
+  store.device.feed.behave();
+  expect((await store.daemon.finished(id)).error_code).toBe('script_failed');
+  expect(await store.packages()).toEqual({ so1: '1.0-r1' });
 });

@@ -4,6 +4,8 @@ import { reasonOf } from '../../../errors.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { EXPLAINED_BYTES, type Failure } from '../../failure.ts';
 import type { FeedLists, PackageChange, PlannedPackage, TransactionSteps } from '../../manager.ts';
+import { fileVersionSync } from '../../../device/file-version.ts';
+import { changedPackages } from '../../half-installed.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import { downloadsOf, freeBytesAt, needBytes } from '../planning/download.ts';
 import { fetchSmall, fetchStep } from '../planning/fetch-step.ts';
@@ -53,7 +55,7 @@ export function createTransactionSteps(
       return jump;
     },
   });
-  const checkStep = (changeIn: ChangeIn, { keep }: Further): Act => ({
+  const checkStep = (changeIn: ChangeIn, planning: Act, { keep }: Further): Act => ({
     id: 'check-packages',
     label: 'check',
     act: async (context) => {
@@ -61,7 +63,8 @@ export function createTransactionSteps(
       const { changes, own } = readPlan(context);
       // What the owner changed during a long download is not the task's.
       const wasLong = !planned.read(context).isFetched && downloadsOf(changes, own).length > 0;
-      return wasLong ? keep?.act(context) : undefined;
+      if (wasLong) await keep?.act(context);
+      return (await wasOvertaken(installation, context)) ? retryFrom(planning) : undefined;
     },
   });
   return {
@@ -77,7 +80,7 @@ export function createTransactionSteps(
         planning,
         gatherStep(planning, { ...further, lock, fetching }),
         fetchStep(installation),
-        checkStep(changeIn, further),
+        checkStep(changeIn, planning, further),
       ];
     },
     planned: (context) => plannedPackages(installation, context),
@@ -149,6 +152,7 @@ async function plan(
   { change, lock }: Planning,
 ): Promise<Jump | undefined> {
   const look = async (): Promise<Simulation | undefined> => {
+    planned.write(context, { seen: fileVersionSync(installation.locations.installed) });
     const [found] = await Promise.all([
       change === undefined ? undefined : simulate(installation.commands, change),
       installation.assertSound().then(() => installation.copy.save().catch(unlessFull(change))),
@@ -175,6 +179,16 @@ async function plan(
     if (!(await lock.end(context))) throw error;
     return decide(await look());
   }
+}
+
+/** Whether others have changed packages since the plan was made and the records were copied. */
+async function wasOvertaken(
+  { copy, reader, locations }: Installation,
+  context: StepContext,
+): Promise<boolean> {
+  if (fileVersionSync(locations.installed) === planned.read(context).seen) return false;
+  const now = await reader.read();
+  return changedPackages((await copy.database()) ?? now, now).length > 0;
 }
 
 /**

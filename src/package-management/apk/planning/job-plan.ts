@@ -18,6 +18,8 @@ export const planned = transactionSlots('the plan', {
     v.object({ changes: v.array(plannedChange), own: v.optional(v.string()), purpose: v.string() }),
     { changes: [], purpose: '' },
   ),
+  /** The version of apk's record that it was made by. */
+  seen: v.optional(v.string()),
   /** Whether all that it needs is in the cache. */
   isFetched: v.optional(v.boolean(), false),
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { isSameDisk } from '../../../device/disk/space.ts';
+import { fileVersionSync } from '../../../device/file-version.ts';
 import { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import type { Act, StepContext } from '../../../jobs/plan.ts';
@@ -189,15 +190,18 @@ interface Preparation {
   wasHeld: Promise<boolean>;
 }
 
-/** What was kept while others were at work is kept once more. */
+/** What was kept while others were at work, or before they came to an end, is kept once more. */
 async function prepareAndKeep(
   installation: Installation,
   context: StepContext,
   { change, keep, wasHeld }: Preparation,
 ): Promise<void> {
+  const { statusFile } = installation;
+  let seen = fileVersionSync(statusFile);
   const preparing = wasHeld.then(async (isHeld) => {
     const isChanged = await prepare(installation, context, isHeld);
     await needRoom(installation, change);
+    if (isChanged) seen = fileVersionSync(statusFile);
     // Last, so that it has what others did while this job waited.
     await installation.statusCopy.save();
     return isChanged;
@@ -206,6 +210,9 @@ async function prepareAndKeep(
   if (prepared.status === 'rejected') throw prepared.reason;
   if (prepared.value) await keep?.act(context);
   else if (kept.status === 'rejected') throw kept.reason;
+  if (fileVersionSync(statusFile) === seen) return;
+  const again = makeReady(installation, context);
+  await prepareAndKeep(installation, context, { change, keep, wasHeld: again });
 }
 
 /**
