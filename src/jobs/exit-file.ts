@@ -26,8 +26,11 @@ interface Waiting {
 /** Waits until a command has ended, whoever started it. A check that fails is not an end. */
 export async function waitForExit(waiting: Waiting): Promise<Exit> {
   let wake: () => void = () => undefined;
-  const watcher = watchPath(dirname(waiting.file), (name) => {
-    if (name === undefined || name === basename(waiting.file)) wake();
+  const folder = dirname(waiting.file);
+  // Of a folder that goes the name is its own.
+  const names = [undefined, basename(waiting.file), basename(folder)];
+  const watcher = watchPath(folder, (name) => {
+    if (names.includes(name)) wake();
   });
   void waiting.ended?.then(() => wake());
   try {

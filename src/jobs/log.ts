@@ -1,9 +1,10 @@
 import { appendFile, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isThere } from '../device/is-there.ts';
 import { readPart } from '../device/owner-file.ts';
 import { openTrustedFolder } from '../device/private-folder.ts';
 import { watchPath } from '../device/watch-path.ts';
-import { DepotError, reasonOf } from '../errors.ts';
+import { DepotError, reasonOf, systemCode } from '../errors.ts';
 
 /**
  * Task logs: one append-only file a job, written by the job's commands themselves. Nothing stands
@@ -27,6 +28,8 @@ export interface TaskLogs {
   /** Begins an empty log. */
   create: (id: string) => Promise<void>;
   append: (id: string, text: string) => Promise<void>;
+  /** Makes the folders anew where somebody has cleared them away. */
+  keepFolders: () => Promise<void>;
   /**
    * Resolves when the log has grown beyond `offset`, `wake` was called for the job, the time is
    * over or the signal aborts.
@@ -55,6 +58,9 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
       cause: error,
     });
   });
+  const keepFolders = async (): Promise<void> => {
+    if (!(await isThere(exitFolder))) await makeFolders();
+  };
   const exitFileOf = (id: string, run: number): string => join(exitFolder, `${id}.${run}`);
   const size = async (id: string): Promise<number | undefined> =>
     stat(fileOf(id)).then(
@@ -67,13 +73,16 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
     fileOf,
     exitFileOf,
     size,
-    read: (id, offset, most) => readPart(fileOf(id), most, offset),
+    read: (id, offset, most) => readPart(fileOf(id), most, offset).catch(ifThere(Buffer.alloc(0))),
     create: async (id) => {
-      // Somebody may have cleared all logs away.
       await makeFolders();
       await appendFile(fileOf(id), '', { mode: 0o600 });
     },
-    append: (id, text) => appendFile(fileOf(id), text, { mode: 0o600 }),
+    append: async (id, text) => {
+      await keepFolders();
+      await appendFile(fileOf(id), text, { mode: 0o600 });
+    },
+    keepFolders,
     waitForMore: async (id, options) => {
       const set = waitersOf(waiters, id);
       await waitForGrowth({ ...options, file: fileOf(id), waiters: set, size: () => size(id) });
@@ -86,7 +95,7 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
     remove: (id) => rm(fileOf(id), { force: true }),
     removeExitFiles: async (id) => {
       // Those that are there: a damaged record may tell of any number.
-      for (const name of await readdir(exitFolder)) {
+      for (const name of await readdir(exitFolder).catch(ifThere([]))) {
         if (name.startsWith(`${id}.`)) await rm(join(exitFolder, name), { force: true });
       }
     },
@@ -99,6 +108,14 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
         if (id !== undefined && !isKnown(id)) await rm(join(folder, name), { force: true });
       }
     },
+  };
+}
+
+/** What is not there any more has this; other errors stay. */
+function ifThere<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (systemCode(error) === 'ENOENT') return value;
+    throw error;
   };
 }
 

@@ -89,7 +89,9 @@ async function startAndWait(
 ): Promise<Exit | undefined> {
   const { job, logs, save } = run;
   // A step ahead of it that has nothing to run leaves it waiting.
-  let held = run.ready?.id === step.id ? await claimReady(run, step.id) : undefined;
+  const isLogThere = (await logs.size(job.id)) !== undefined;
+  const isReady = isLogThere && run.ready?.id === step.id;
+  let held = isReady ? await claimReady(run, step.id) : undefined;
   if (held === undefined) {
     const command = await step.command(context);
     if (command === undefined) return undefined;
@@ -115,7 +117,8 @@ async function startAndWait(
   return waitForCommand(run, step, held.ended);
 }
 
-function startHolder({ job, processes, logs }: Run, command: Command): Promise<HeldProcess> {
+async function startHolder({ job, processes, logs }: Run, command: Command): Promise<HeldProcess> {
+  await logs.keepFolders();
   return processes.start({
     jobId: job.id,
     command,
@@ -190,7 +193,11 @@ async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>
     const exit = await waitForExit({
       file,
       pid: mark.pid,
-      isAlive: () => processes.isAlive(mark),
+      isAlive: async () => {
+        // At its end the holder leaves the code there.
+        await logs.keepFolders().catch(() => undefined);
+        return processes.isAlive(mark);
+      },
       ...(ended === undefined ? {} : { ended }),
     });
     run.isWritten = typeof exit === 'object' && exit.isWritten;
