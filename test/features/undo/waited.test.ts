@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -59,6 +60,42 @@ test('what others change while a task packs what it replaces is not undone with 
     expect(await store.packages()).toEqual({ large: '1.0-1', theirs: '1.0-1' });
   } finally {
     await store.close();
+  }
+});
+
+test('an undo that is shut out while others remove what it was to remove can be undone, too', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-shut-out-'));
+  const opkg = join(folder, 'opkg');
+  const real = process.env.OPKG ?? join(import.meta.dirname, '../../device/bin/opkg');
+  const locked = ' * opkg_conf_load: Could not lock /var/lock/opkg.lock: it is in use.';
+  await writeFile(
+    opkg,
+    `#!/bin/sh
+case " $* " in
+*' remove '*) if rm '${folder}/armed' 2>/dev/null; then
+	'${real}' "$@" >/dev/null
+	echo 'Collected errors:
+${locked}' >&2
+	exit 255
+fi ;;
+esac
+exec '${real}' "$@"
+`,
+    { mode: 0o755 },
+  );
+  const store = await openStore({ opkg });
+  try {
+    const { id } = await store.run('install', { package: 'tiny-01' });
+    await writeFile(join(folder, 'armed'), '');
+
+    const undo = await store.run('undo', { task_id: id });
+
+    expect([undo.state, await store.packages()]).toEqual(['done', {}]);
+    expect((await store.run('undo', { task_id: undo.id })).state).toBe('done');
+    expect(Object.keys(await store.packages())).toEqual(['tiny-01']);
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true });
   }
 });
 
