@@ -133,7 +133,9 @@ async function lookAt(daemon: PowerDaemon, end: End, isAgain: boolean): Promise<
   const { checks } = (await (await daemon.get('admin/system/doctor')).json()) as {
     checks: { id: string; state: string; message: string }[];
   };
-  seen.doctor = checks.filter((check) => check.state !== 'ok').map(({ message }) => message);
+  seen.doctor = checks
+    .filter(({ state: judged }) => judged !== 'ok')
+    .map(({ id, message }) => ({ id, message }));
   return seen;
 }
 
