@@ -68,6 +68,17 @@ export function cameWith(
   return [...found].slice(names.length);
 }
 
+/** These and all that they need, and what that needs, as far as it is installed. */
+export function withNeeded(database: PackageDatabase, names: readonly string[]): Set<string> {
+  const found = new Set(names);
+  for (const name of found) {
+    for (const alternatives of [[name], ...(database.get(name)?.depends ?? [])]) {
+      for (const entry of providersOf(database, alternatives)) found.add(entry.name);
+    }
+  }
+  return found;
+}
+
 /** With the names that their owner asked for them by: they would bring the packages back. */
 export function withAskedNames(database: PackageDatabase, names: readonly string[]): string[] {
   const asked = names.flatMap((name) => database.get(name)?.askedAs ?? []);

@@ -1,5 +1,8 @@
 import * as v from 'valibot';
+import type { Job } from '../jobs/job.ts';
 import { slots, type Content, type Remembering, type Scope, type Slots } from '../jobs/memory.ts';
+import type { PackageDatabase } from './database.ts';
+import { withNeeded } from './dependencies.ts';
 
 /**
  * What a transaction leaves for its later steps and for the repair. A job has one transaction under
@@ -57,6 +60,21 @@ export const chosen = transactionSlots('the choice', {
   file: v.optional(v.object({ path: v.string(), name: v.string() })),
 });
 export type Chosen = NonNullable<ReturnType<typeof chosen.find>>;
+
+/**
+ * What of these packages a job may have brought that was cut off: what else came since the boot,
+ * before this daemon did, is of others.
+ * @returns undefined if that cannot be told: all of them
+ */
+export function ownPackages(
+  context: Remembering & { job: Pick<Job, 'verdict'> },
+  database: PackageDatabase,
+): ReadonlySet<string> | undefined {
+  const { names, file } = chosen.find(context) ?? { names: [] };
+  const asked = file === undefined ? names : [file.name];
+  const isKnown = asked.length > 0 && context.job.verdict?.state === 'interrupted';
+  return isKnown ? withNeeded(database, asked) : undefined;
+}
 
 /** How much of it lasts. */
 export const lasting = transactionSlots('what is on the disk', {

@@ -8,7 +8,7 @@ import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../
 import { dependentsFirst, isClosedCircle } from '../dependencies.ts';
 import { changedPackages, halfInstalled } from '../half-installed.ts';
 import type { PackageManager, Repair } from '../manager.ts';
-import { lasting, transactionSlots } from '../memory.ts';
+import { lasting, ownPackages, transactionSlots } from '../memory.ts';
 import type { PackageTools } from '../tools.ts';
 
 /** Whether a job has done all that it is for, by the package database and what it left itself. */
@@ -174,7 +174,10 @@ async function assess(
   const now = await manager.installed();
   // Before orphans are looked for, which may wait: what somebody else installs meanwhile did not
   // come with this job.
-  findings.write(context, compare(work, before ?? now, now));
+  const found = compare(work, before ?? now, now);
+  const own = work.databaseBefore === undefined ? ownPackages(context, now) : undefined;
+  const came = found.came.filter((name) => own?.has(name) !== false);
+  findings.write(context, { ...found, came });
   await attempt(context, async () => {
     const orphans = await around.removeOrphans(context, job.startedAt ?? job.createdAt);
     if (orphans.length === 0) return;

@@ -91,6 +91,23 @@ test('after a power cut before all of an upgrade was written the version before 
   expect(await stateOf('notes-app')).toEqual(['ok', undefined]);
 });
 
+test('after a power cut before all of an install was written what others install ahead of the daemon stays', async () => {
+  await device.opkg('remove', 'notes-app');
+  await writeFile(hold, '');
+  const task = await daemon.submit('install', { package: 'notes-app' });
+  await expect.poll(calls).toContain('-f');
+  await daemon.kill('SIGKILL');
+  await rm(hold);
+  await asOfAnotherBoot(join(device.root, 'etc/depotd/jobs.jsonl'));
+  await device.opkg('install', 'tiny-01');
+
+  await daemon.restart();
+
+  expect(await daemon.finished(task)).toMatchObject({ state: 'interrupted' });
+  expect([await versionOf('notes-app'), await versionOf('tiny-01')]).toEqual([undefined, '1.0-1']);
+  expect(await device.read('usr/bin/tiny-01')).toBeDefined();
+});
+
 test('an install that the disk did not get says so and is not done', async () => {
   await writeFile(failing, '');
 

@@ -29,6 +29,7 @@ while [ ! -e "$IPKG_INSTROOT/tmp/go" ] && [ $((tries += 1)) -lt 200 ]; do sleep 
   });
   return [
     one('early', []),
+    one('theirs', []),
     {
       ...one('late', ['early']),
       scripts: {
@@ -175,4 +176,18 @@ describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
       if (operation === 'install') expect(await store.packages()).toEqual(before);
     },
   );
+});
+
+test('what others install after a power cut, ahead of the daemon, stays when the install is taken back', async () => {
+  const id = await startSlowly('install');
+  await store.daemon.kill('SIGKILL');
+  await killProcesses(store.device.root);
+  await goOn();
+  await asOfAnotherBoot(join(store.device.root, 'etc/depotd/jobs.jsonl'));
+  await store.device.apk('add', 'theirs');
+
+  await store.daemon.restart();
+
+  expect((await store.daemon.finished(id)).state).toBe('interrupted');
+  expect(await store.packages()).toEqual({ theirs: '1.0-r1' });
 });

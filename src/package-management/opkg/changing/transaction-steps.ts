@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
@@ -20,6 +19,7 @@ import { makeReady, waitForOpkg } from './lock.ts';
 import { listsSteps } from '../feeds/missing-lists.ts';
 import { withoutList } from '../recovery/orphaned-files.ts';
 import { unlisted } from '../recovery/unlisted.ts';
+import { restoreUnwritten } from '../recovery/unwritten.ts';
 
 /** Free space below which opkg could not even write its status file, so that it is not started. */
 const LEAST_FREE_BYTES = 1024 ** 2;
@@ -123,24 +123,6 @@ export function createTransactionSteps(
 /** @returns why that failed, if it did */
 async function writeDown({ environment, readConfig }: Installation): Promise<string | undefined> {
   return syncDisk(environment, (await readConfig()).destinations);
-}
-
-/**
- * opkg's record may have come to the disk before a power cut, and the files not: the record from
- * before is put back, so that the job can be done again.
- */
-async function restoreUnwritten(
-  { statusCopy, statusFile }: Installation,
-  context: StepContext,
-): Promise<void> {
-  const { job, note } = context;
-  if (job.phase !== 'repair' || job.verdict?.state !== 'interrupted') return;
-  if (lasting.read(context).isWritten !== false) return;
-  const before = await statusCopy.text();
-  if (before === (await readFile(statusFile, 'utf8').catch(() => undefined))) return;
-  lasting.write(context, { isRestored: true });
-  await statusCopy.restore();
-  await note('the record of opkg from before is put back: the power went before all was written');
 }
 
 async function needSpace({ freeBytes }: Installation, purpose: string): Promise<void> {

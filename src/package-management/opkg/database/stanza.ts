@@ -9,10 +9,14 @@ export type Stanza = ReadonlyMap<string, string>;
  * section 5.1).
  */
 export function* parseStanzas(text: string): Generator<Stanza> {
-  for (const paragraph of text.split(/\n(?:[ \t]*\n)+/)) {
+  for (const paragraph of splitParagraphs(text)) {
     const stanza = parseStanza(paragraph);
     if (stanza.size > 0) yield stanza;
   }
+}
+
+export function splitParagraphs(text: string): string[] {
+  return text.split(/\n(?:[ \t]*\n)+/).filter((paragraph) => paragraph.trim() !== '');
 }
 
 export function parseStanza(paragraph: string): Stanza {

@@ -6,7 +6,7 @@ import type { PackageDatabase } from '../../database.ts';
 import type { Restoration } from '../../manager.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { OpkgCommands } from '../changing/commands.ts';
-import { parseStanza, type Stanza } from '../database/stanza.ts';
+import { parseStanza, splitParagraphs, type Stanza } from '../database/stanza.ts';
 
 /**
  * Puts packages back with opkg. Its record of a package has the hashes of the configuration files
@@ -81,10 +81,6 @@ async function writeConfigWithoutLists(
 async function readParagraphs(file: string): Promise<Map<string, string>> {
   const paragraphs = splitParagraphs(await readFile(file, 'utf8'));
   return new Map(paragraphs.map((text) => [parseStanza(text).get('Package') ?? '', text]));
-}
-
-function splitParagraphs(text: string): string[] {
-  return text.split(/\n(?:[ \t]*\n)+/).filter((paragraph) => paragraph.trim() !== '');
 }
 
 /** The same version, whole both times. */

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { rewriteFile } from '../../../device/durable-file.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+import { isPresent, type PackageDatabase } from '../../database.ts';
+import { changedPackages } from '../../half-installed.ts';
+import { lasting, ownPackages } from '../../memory.ts';
+import { waitForOpkg } from '../changing/lock.ts';
+import { parseStatus } from '../database/status-file.ts';
+import { parseStanza, splitParagraphs } from '../database/stanza.ts';
+import type { Installation } from '../installation.ts';
+
+/**
+ * opkg's record may have come to the disk before a power cut, and the files not: the record from
+ * before is put back, so that the job can be done again.
+ */
+export async function restoreUnwritten(
+  installation: Installation,
+  context: StepContext,
+): Promise<void> {
+  const { statusCopy, statusFile } = installation;
+  const { job, note } = context;
+  if (job.phase !== 'repair' || job.verdict?.state !== 'interrupted') return;
+  if (lasting.read(context).isWritten !== false) return;
+  // Somebody else's opkg would write its own over it.
+  await waitForOpkg(installation, context);
+  const [before, now] = [
+    await statusCopy.text(),
+    await readFile(statusFile, 'utf8').catch(() => undefined),
+  ];
+  if (before === now) return;
+  lasting.write(context, { isRestored: true });
+  const merged = before && now && withOthers(before, now, (all) => ownPackages(context, all));
+  if (!merged) await statusCopy.restore();
+  else {
+    await rewriteFile(statusFile, merged);
+    await statusCopy.save();
+  }
+  await note('the record of opkg from before is put back: the power went before all was written');
+}
+
+/**
+ * The status file of before a job with what others have installed since.
+ * @param ownOf what the job itself may have installed; undefined if nobody knows
+ * @returns undefined if there is no such thing
+ */
+function withOthers(
+  before: string,
+  now: string,
+  ownOf: (database: PackageDatabase) => ReadonlySet<string> | undefined,
+): string | undefined {
+  const [former, database] = [parseStatus(before), parseStatus(now)];
+  const own = ownOf(database);
+  const others = changedPackages(former, database).filter(
+    (name) => own?.has(name) === false && isPresent(database.get(name)),
+  );
+  if (others.length === 0) return undefined;
+  const nameIn = (text: string): string => parseStanza(text).get('Package') ?? '';
+  const paragraphs = [
+    ...splitParagraphs(before).filter((text) => !others.includes(nameIn(text))),
+    ...splitParagraphs(now).filter((text) => others.includes(nameIn(text))),
+  ];
+  return paragraphs.map((text) => `${text}\n\n`).join('');
+}
