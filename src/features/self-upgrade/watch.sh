@@ -15,7 +15,7 @@
 # for `/`) and `folder`, and has the functions `read_manager_settings` (reads the lines of
 # `SelfUpgradeSupport.settings`), `upgrade`, `version` (prints the one on record), `is_whole`
 # (whether the old version's records are all there), `mend_database`, `put_files_back` (of the old
-# version, over whatever is there) and `downgrade`.
+# version, over whatever is there; false if somebody else has the manager's lock) and `downgrade`.
 trap : INT TERM HUP
 folder=${0%/*}
 
@@ -90,7 +90,9 @@ sync
 if [ "$(version)" = "$old" ]; then
   if is_whole && healthy 0; then finish 3 "$package stays at $old"; fi
   echo "depotd: $package $old is not whole or does not answer: its files are put back"
-  put_files_back
+  # Somebody else may have the package manager's lock, and nobody comes after this.
+  end=$(($(now) + 120))
+  until put_files_back || [ "$(now)" -ge "$end" ]; do sleep 3; done
   sync
   if healthy 0; then finish 3 "$package stays at $old"; fi
   finish 5 "$package $old does not answer"
@@ -99,7 +101,7 @@ if healthy "$began"; then finish 0 "$package $(version) answers"; fi
 echo "depotd: $package $(version) has not answered for $limit s: $old is put back"
 began=$(now)
 downgrade
-# Somebody else may have the package manager's lock, and nobody comes after this.
+# As above.
 until [ "$(version)" = "$old" ] || [ $(($(now) - began)) -ge 120 ]; do
   sleep 3
   downgrade

@@ -109,7 +109,10 @@ mend_database() {
 }
 
 put_files_back() {
-  run_opkg install --force-reinstall --force-overwrite --force-maintainer -- "$folder/old.ipk"
+  run_opkg install --force-reinstall --force-overwrite --force-maintainer -- "$folder/old.ipk" \
+    2>"$folder/complaints"
+  cat "$folder/complaints" >&2
+  ! grep -q '^ \* opkg_conf_load: Could not lock ' "$folder/complaints"
 }
 
 downgrade() { run_opkg install --force-downgrade -- "$folder/old.ipk"; }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { startDaemon } from '../../device/daemon.ts';
-import { runCommand } from '../../device/command.ts';
+import { runCommand, startCommand } from '../../device/command.ts';
 import { createDevice } from '../../device/device.ts';
 import { startLockHolder, type LockHolder } from '../../device/lock-holder.ts';
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
@@ -100,6 +100,25 @@ test('after a power cut that left some files new and others old, the old ones ar
   expect(await on.version()).toBe('1.0-1');
   expect(await on.device.read('usr/bin/depotd')).toContain('start.cjs');
   expect((await on.finished(id)).state).toBe('failed');
+});
+
+test('after a power cut the old files are put back though somebody else has the lock at first', async () => {
+  await on.offer('2.0-1', 'slow to install');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
+  await on.powerCut(id);
+  await writeFile(join(on.device.root, 'usr/bin/depotd'), '#!/bin/sh\nexit 1\n');
+  const other = await startLockHolder(on.device, { isBehindOpkg: true });
+
+  const script = join(on.device.root, 'etc/depotd/self-upgrade/watch.sh');
+  const watcher = startCommand(['sh', '-c', 'exec sh "$0" boot 2>&1', script], {
+    env: on.device.env,
+  });
+  await watcher.printed('Could not lock');
+  await other.release();
+
+  expect(await watcher.exit).toBe(3);
+  expect(await on.device.read('usr/bin/depotd')).toContain('start.cjs');
 });
 
 test('after a power cut in the midst of the files, the old ones are put back though the new daemon answers', async () => {
