@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
 import type { Browser } from './browser.ts';
-import { CHIP, click, goTo, LOG, openPanel } from './open-panel.ts';
+import { CHIP, choose, click, goTo, LOG, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
 /** Tabs on until the focus is at an element of that selector. */
@@ -155,4 +155,23 @@ test('a file that is dropped anywhere is installed when somebody agrees', async 
   await browser.until("document.querySelector('#plan-body').textContent.includes('is a program')");
   await click(browser, '#plan-yes');
   await browser.until(`${LOG}.includes('it runs') && ${CHIP} === 'Done'`);
+});
+
+test('a file that has been sent while a question is open is asked about after it', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#app/demo`);
+  const title = "document.querySelector('#plan-title').textContent";
+  await click(browser, '#app-buttons .primary');
+  await browser.until("!document.querySelector('#plan-yes').disabled");
+
+  await choose(browser, 'hello.run', "'#!/bin/sh\\necho it runs\\n'");
+  await browser.until("document.querySelector('#upload-doing').hidden");
+
+  expect(await browser.evaluate(title)).not.toContain('hello.run');
+  await click(browser, '#plan-yes');
+  await browser.until(`${title}.includes('hello.run') && document.querySelector('#plan').open`);
+  await click(browser, '#plan-no');
+  await browser.until("!document.querySelector('#plan').open");
+  const tasks: unknown = await (await daemon.get('admin/system/tasks/status')).json();
+  expect(Object.values(tasks as object)).toMatchObject([{ kind: 'install', package: 'demo' }]);
 });

@@ -77,7 +77,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
      * @param app whose set-up is offered, if any
      * @returns parameters for the operation beside its own; undefined if the answer was no
      */
-    ask: async (query, words, app) => {
+    ask: inTurn(async (query, words, app) => {
       const abort = new AbortController();
       setText(byId('plan-title'), words.title);
       setText(yes, words.yes);
@@ -99,7 +99,20 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       next = undefined;
       if (answer !== 'yes') return undefined;
       return Object.assign({}, ...[setUp, ...extras].map((one) => one.parameters(query)));
-    },
+    }),
+  };
+}
+
+/**
+ * A question that comes while another one is open, as of a file that has been sent, waits: one
+ * click must not answer both.
+ */
+function inTurn(ask) {
+  let last = Promise.resolve();
+  return (...question) => {
+    const answer = last.then(() => ask(...question));
+    last = answer.catch(() => undefined);
+    return answer;
   };
 }
 
