@@ -1,3 +1,6 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { expect, onTestFinished, test } from 'vitest';
 
 import { startDaemon } from '../device/daemon.ts';
@@ -84,4 +87,34 @@ test('a page that is loaded again while it counts confirms all the same', async 
   expect(
     await browser.evaluate(`${button('#activity-list', 'Keep the change')} === undefined`),
   ).toBe(true);
+});
+
+test('a restore says what it brings back: settings alone, and after a boot what no list is there for', async () => {
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  await device.opkg('update');
+  await device.opkg('install', 'app-meta-demo');
+  const daemon = await startDaemon(device);
+  onTestFinished(() => daemon.close());
+  const settings = join(device.root, 'etc/config/demo-app');
+  await writeFile(settings, 'config mine\n');
+  await daemon.finished(await daemon.submit('backup'));
+  await writeFile(settings, 'config other\n');
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#device`);
+  const body = "document.querySelector('#plan-body').innerText";
+
+  await click(browser, '#backups-list button');
+  await browser.until(`${body}.includes('/etc/config/demo-app')`);
+  await click(browser, '#plan-no');
+
+  await device.opkg('remove', 'app-meta-demo', 'demo-app');
+  await writeFile(settings, 'config mine\n');
+  await rm(join(device.root, 'var/opkg-lists/lab'));
+  await click(browser, '#backups-list button');
+  await browser.until(`${body}.includes('lists are there: app-meta-demo')`);
+  expect(await browser.evaluate(body)).not.toContain('All of it is there already');
+  await agree(browser);
+
+  const isThere = async (): Promise<boolean> => (await device.database()).has('demo-app');
+  await expect.poll(isThere, { timeout: 30_000 }).toBe(true);
 });

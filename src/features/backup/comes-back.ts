@@ -51,7 +51,7 @@ export async function comesBack(manager: PackageManager, set: Manifest): Promise
       found.report.push({ package: name, state: 'back' });
       found.files = set.package_files;
     } else {
-      const why = isUpload === true ? UPLOADED : 'no feed of this device offers it';
+      const why = isUpload === true ? UPLOADED : NOT_OFFERED;
       found.report.push({ package: name, state: 'not_offered', message: why });
     }
   }
@@ -59,6 +59,7 @@ export async function comesBack(manager: PackageManager, set: Manifest): Promise
   return withoutObstacles(manager, found);
 }
 
+export const NOT_OFFERED = 'no feed of this device offers it';
 const UPLOADED = 'it came as a file that was sent: send that file again';
 
 function isThere(database: PackageDatabase, name: string): boolean {

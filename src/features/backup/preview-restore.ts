@@ -1,9 +1,10 @@
 import type { Paths } from '../../device/paths.ts';
 import { DepotError } from '../../errors.ts';
 import type { ChangePreview } from '../../package-management/change-preview.ts';
+import { readListsState } from '../../package-management/lists-state.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { createProblem, PROBLEM_CODES } from '../../package-management/problem.ts';
-import { comesBack, type ReportLine } from './comes-back.ts';
+import { comesBack, NOT_OFFERED, type ReportLine } from './comes-back.ts';
 import { filesToWrite } from './configuration.ts';
 import { readSet } from './read-set.ts';
 import type { Sets } from './sets.ts';
@@ -29,7 +30,7 @@ export async function previewRestore(
   };
   try {
     const { report, names } = await comesBack(manager, set);
-    const restore = { ...plan.restore, report };
+    const restore = { ...plan.restore, report: await asFarAsKnown(manager, report) };
     if (names.length === 0) return { ...plan, restore };
     const { changes, changesWithRoom = changes } = await manager.preview({
       verb: 'install',
@@ -41,4 +42,18 @@ export async function previewRestore(
     const code = PROBLEM_CODES.find((each) => each === error.explanation?.code) ?? 'unknown';
     return { ...plan, isPossible: false, problems: [createProblem(code, error.message)] };
   }
+}
+
+const LISTS_FIRST = 'if a feed offers it: the package lists are fetched first';
+
+/** Without lists, as after a boot, nobody knows what the feeds offer until the task has them. */
+async function asFarAsKnown(
+  { feeds }: PackageManager,
+  report: readonly ReportLine[],
+): Promise<readonly ReportLine[]> {
+  if (report.every(({ message }) => message !== NOT_OFFERED)) return report;
+  if ((await readListsState(feeds)).state !== 'missing') return report;
+  return report.map((line) =>
+    line.message === NOT_OFFERED ? { ...line, state: 'back', message: LISTS_FIRST } : line,
+  );
 }

@@ -9,6 +9,11 @@ export function isEmpty({ installs, upgrades, removes }) {
   return installs.length + upgrades.length + removes.length === 0;
 }
 
+/** Whether an undo or a restore has more to do than with packages that are offered. */
+export function bringsMore({ files = [], report = [] }) {
+  return files.length > 0 || report.some(({ state }) => state !== 'there');
+}
+
 /** What a file is that was sent. */
 export function fileIn({ kind, package: name, version, size_bytes: bytes, sha256 }) {
   const facts = [
@@ -126,7 +131,15 @@ export function reportIn({ report }) {
     named(state)
       .map(({ package: name, as }) => (as === undefined ? name : `${name} → ${as}`))
       .join(', ');
+  const unknown = named('back').filter(({ message }) => message !== undefined);
   const lines = [
+    ...(unknown.length > 0
+      ? [
+          t('Looked for once the package lists are there: {names}', {
+            names: unknown.map(({ package: name }) => name).join(', '),
+          }),
+        ]
+      : []),
     ...(named('renamed').length > 0
       ? [t('Under another name: {names}', { names: names('renamed') })]
       : []),

@@ -4,7 +4,7 @@ import { setDisabled } from '../../permission.js';
 import { problemBox } from '../../problems.js';
 import { CONFIRM_S } from '../../undo.js';
 import { askIn } from './confirm.js';
-import { contentOf, fileIn, isEmpty, missingIn } from './plan-content.js';
+import { bringsMore, contentOf, fileIn, isEmpty, missingIn } from './plan-content.js';
 import { removableList } from './removable.js';
 import { createSetUp } from './set-up.js';
 import { createTypedName } from './typed-name.js';
@@ -171,12 +171,12 @@ function createCutOff() {
 
 /** A program says nothing of what it changes. */
 function changesNothing(plan) {
-  const isEnough = plan.file?.kind === 'program' || (plan.files ?? []).length > 0;
+  const isEnough = plan.file?.kind === 'program' || bringsMore(plan);
   return plan.is_possible && isEmpty(plan) && !isEnough;
 }
 
 function bodyOf(plan, problems, words) {
-  const hasChanges = isWorthShowing(plan) && !isEmpty(plan);
+  const hasChanges = isWorthShowing(plan) && (!isEmpty(plan) || bringsMore(plan));
   return [
     ...(plan.is_possible ? leftOut(problems) : [problemList(problems)]),
     ...(plan.file === undefined ? [] : fileIn(plan.file)),
