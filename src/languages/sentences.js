@@ -66,8 +66,8 @@ export function createSpeaker(sentences) {
 }
 
 /** Some names stand for one word, and what is done for no sentence. */
-function isFitting({ action = '', FEED = '', single = '' }) {
-  return !action.includes(': ') && !`${FEED}${single}`.includes(' ');
+function isFitting({ action = '', FEED = '', single = '', code = '' }) {
+  return !action.includes(': ') && !`${FEED}${single}${code}`.includes(' ');
 }
 
 function isVerbatim(name) {

@@ -56,6 +56,9 @@ test('what stands for a name that was said before is said, too', () => {
   expect(
     inChinese('it is not installed; opkg was ended by signal 11; its last line is "Killed"'),
   ).toBe('它没有安装；opkg 终止于信号 11；它的最后一行是 "Killed"');
+  expect(inChinese('it ended with exit code 1; its last line is "x: not found"')).toBe(
+    '它以退出码 1 结束；它的最后一行是 "x: not found"',
+  );
   const script = 'its script that runs after its installation';
   expect(inChinese(`cannot install x: ${script} ended with exit code 3: "no"`)).toBe(
     '无法安装 x：它安装后运行的脚本以退出码 3 结束："no"',
