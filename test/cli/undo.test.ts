@@ -47,3 +47,13 @@ test('backup says where the backup is, and makes none for a file that is there',
   const [, id = ''] = /kept on the device as (\w+)/.exec((await depotctl('backup')).stderr) ?? [];
   expect((await depotctl('backups')).stdout).toContain(`${id} `);
 });
+
+test('an undo of settings alone names them, and does not say that there is nothing to do', async () => {
+  const { depotctl } = await startClientTest();
+  expect((await depotctl('feeds', 'no-upgrades', 'lab')).code).toBe(0);
+
+  const { code, stdout, stderr } = await depotctl('undo', '--dry-run');
+
+  expect([code, stdout]).toEqual([0, '']);
+  expect(stderr).toContain('files that go back: /etc/depotd/no-upgrades.json');
+});

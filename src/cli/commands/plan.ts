@@ -217,6 +217,8 @@ function formatPlan(plan: unknown, look: TableLook): string {
   const changes = changesOf(plan);
   if (!isWhole(plan)) return '';
   const { word = (text: string) => text } = look;
+  // Of those of an undo the files alone are named.
+  if (changes.length === 0 && textsIn(plan, 'files').length > 0) return '';
   if (changes.length === 0) return `${word('nothing to do: all is as asked for')}\n`;
   const rows = changes.map(({ verb, name, versions, reason, bytes }) => [
     verb,
