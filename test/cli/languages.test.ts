@@ -1,3 +1,6 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { expect, test } from 'vitest';
 
 import { commandHelp } from '../../src/cli/usage/help.ts';
@@ -51,6 +54,7 @@ test.each([
   const run = (...words: string[]): Promise<{ stdout: string; stderr: string }> =>
     runCommand([process.execPath, DEPOTCTL, '--url', on.daemon.url, ...words], {
       env: { ...on.env, LANG, LC_ALL: '' },
+      cwd: on.device.root,
     });
 
   expect((await run('list')).stderr).toContain(none);
@@ -58,6 +62,13 @@ test.each([
   const { stdout } = await run('list', '--all');
   expect(stdout).toContain(heading);
   expect(stdout).toContain('demo');
+  expect((await run('stop', 'latest')).stderr).toMatch(new RegExp(`\uff1a${done}\n`));
+  await run('backup', 'b.tar.gz');
+  await run('remove', '--yes', 'demo');
+  await rm(join(on.device.root, 'var/opkg-lists/lab'));
+  expect((await run('restore', 'b.tar.gz', '--dry-run')).stdout).toMatch(
+    / (?:软件源|套件來源)提供/,
+  );
 });
 
 /** What programs and packages say, what is typed, and the names of the test's device. */

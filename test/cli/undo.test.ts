@@ -1,5 +1,6 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 
 import { expect, test } from 'vitest';
 
@@ -56,4 +57,21 @@ test('an undo of settings alone names them, and does not say that there is nothi
 
   expect([code, stdout]).toEqual([0, '']);
   expect(stderr).toContain('files that go back: /etc/depotd/no-upgrades.json');
+});
+
+test('a restore that is not possible ends with 1 when its plan alone is asked for', async () => {
+  const { depotctl, device } = await startClientTest();
+  await depotctl('install', 'demo');
+  const [, id = ''] = /kept on the device as (\w+)/.exec((await depotctl('backup')).stderr) ?? [];
+  await depotctl('remove', 'demo');
+  expect((await depotctl('restore', id, '--dry-run')).code).toBe(0);
+  const list = join(device.root, 'var/opkg-lists/lab');
+  const text = gunzipSync(await readFile(list)).toString();
+  const field = /^Installed-Size: .*$/gm;
+  await writeFile(list, gzipSync(text.replaceAll(field, `Installed-Size: ${10 ** 15}`)));
+
+  const { code, stdout, stderr } = await depotctl('restore', id, '--dry-run');
+
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain('free');
 });

@@ -1,6 +1,6 @@
 import { lstat, open } from 'node:fs/promises';
 import { DepotError, reasonOf } from '../../errors.ts';
-import { listIn, numberIn, textIn, textsIn } from '../answer.ts';
+import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
 import { bytesText } from '../terminal/bytes.ts';
@@ -77,25 +77,38 @@ export async function restore(context: CommandContext): Promise<number> {
     ...(as === undefined ? {} : { as }),
   });
   if (invocation.isDryRun && invocation.isJson) await output.printJson(plan);
-  if (!invocation.isJson) {
-    const rows = listIn(plan, 'report').map((line) => [
-      textIn(line, 'package'),
-      textIn(line, 'state') === 'not_offered' ? 'not offered' : textIn(line, 'state'),
-      textIn(line, 'as') || textIn(line, 'message'),
-    ]);
-    await output.print(formatTable(['PACKAGE', 'STATE', ''], rows, output.look));
-    const size = bytesText(numberIn(plan, 'download_bytes') ?? 0);
-    const count = textsIn(plan, 'files').length;
-    output.say(`files of the settings that come back: ${count}; to be fetched: ${size}`);
-  }
+  if (!invocation.isJson) await printReport(output, plan);
   for (const problem of listIn(plan, 'problems')) output.say(textIn(problem, 'message'));
-  if (invocation.isDryRun) return 0;
+  if (invocation.isDryRun) return flagIn(plan, 'is_possible') ? 0 : 1;
   const isAsked = output.isInteractive && !invocation.isAgreed && !invocation.isJson;
-  if (isAsked && !(await ask(output.look.word('Go on? [Y/n] '), output.interrupt))) {
-    output.say('nothing was changed');
-    return 1;
-  }
+  if (isAsked && !(await mayGoOn(output, plan))) return 1;
   return submitJobs({ ...context, invocation: { ...invocation, names: [backup] } });
+}
+
+async function mayGoOn(
+  { look, interrupt, say }: CommandContext['output'],
+  plan: unknown,
+): Promise<boolean> {
+  if (!flagIn(plan, 'is_possible')) return false;
+  const isYes = await ask(look.word('Go on? [Y/n] '), interrupt);
+  if (!isYes) say('nothing was changed');
+  return isYes;
+}
+
+/** What would become of each package, and what else comes. */
+async function printReport(
+  { print, say, look }: CommandContext['output'],
+  plan: unknown,
+): Promise<void> {
+  const rows = listIn(plan, 'report').map((line) => [
+    textIn(line, 'package'),
+    textIn(line, 'state') === 'not_offered' ? 'not offered' : textIn(line, 'state'),
+    textIn(line, 'as') || look.word(textIn(line, 'message')),
+  ]);
+  if (rows.length > 0) await print(formatTable(['PACKAGE', 'STATE', ''], rows, look));
+  const size = bytesText(numberIn(plan, 'download_bytes') ?? 0);
+  const count = textsIn(plan, 'files').length;
+  say(`files of the settings that come back: ${count}; to be fetched: ${size}`);
 }
 
 /** By the beginning of its id, or by a file, which is added to those on the device. */

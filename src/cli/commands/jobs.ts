@@ -264,7 +264,8 @@ export async function showLog(context: CommandContext): Promise<number> {
 export async function stopTask({ client, output, invocation }: CommandContext): Promise<number> {
   const task = await findTask(client, invocation.names[0]);
   if (!task.isRunning) {
-    output.say(`task ${shortId(task.id)} (${task.command}) has ended already: ${task.state}`);
+    const ended = output.look.word(task.state);
+    output.say(`task ${shortId(task.id)} (${task.command}) has ended already: ${ended}`);
     return 0;
   }
   await client.post('admin/system/tasks/stop', { task_id: task.id });
