@@ -75,10 +75,12 @@ function parse(words: string[]): { values: Values; positionals: string[] } {
     return { values: values, positionals };
   } catch (error) {
     if (systemCode(error) !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error;
-    const [, name = ''] = /'--([^'=]+)/.exec(reasonOf(error)) ?? [];
-    const meant = nearest(name, Object.keys({ ...OWN_OPTIONS, ...COMMON_OPTIONS }));
+    const [, dashes = '', name = ''] = /'(--?)([^'=]+)/.exec(reasonOf(error)) ?? [];
     if (name === '') throw error;
-    throw new Error(`cannot use '--${name}': there is no such option${didYouMean(meant, '--')}`);
+    const known = dashes === '--' ? Object.keys({ ...OWN_OPTIONS, ...COMMON_OPTIONS }) : [];
+    const written = dashes + name;
+    const what = `cannot use '${written}': there is no such option`;
+    throw new Error(`${what}${didYouMean(nearest(name, known), '--')}`);
   }
 }
 

@@ -32,6 +32,7 @@ test.each([
   ],
   [['remove', 'demo', '--confirm', '5'], 'cannot use --confirm 5: 30 to 600 seconds are expected'],
   [['install', 'demo', '--colour'], "cannot use '--colour': there is no such option"],
+  [['install', '-z', 'demo'], "cannot use '-z': there is no such option\n"],
   [
     ['--url', 'ftp://device', 'list'],
     'cannot use --url ftp://device: http://HOST[:PORT][/PATH], https://… or unix:/PATH is expected',
