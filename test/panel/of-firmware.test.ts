@@ -1,5 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+
 import { expect, onTestFinished, test } from 'vitest';
 
 import { startDaemon } from '../device/daemon.ts';
@@ -43,4 +45,37 @@ test('what comes with the next firmware has no button to upgrade it, and says so
     "document.querySelector('#app-buttons').textContent.includes('The newer version comes with the next firmware.')",
   );
   expect(await browser.evaluate(UPGRADES('#app-buttons'))).toBe(0);
+});
+
+test("however much belongs to the firmware, all is counted, and the owner's own can be upgraded", async () => {
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  await device.opkg('update');
+  await device.opkg('install', 'notes-app');
+  device.publish(2);
+  await device.opkg('update');
+  // More than the daemon says at once.
+  const names = Array.from({ length: 210 }, (_, index) => `image-${index}`);
+  const stanzas = (fields: string): string =>
+    names.map((name) => `Package: ${name}\n${fields}Architecture: all\n\n`).join('');
+  const records = stanzas('Version: 1.0-1\nStatus: install user installed\n');
+  await mkdir(join(device.root, 'rom/usr/lib/opkg'), { recursive: true });
+  await writeFile(join(device.root, 'rom/usr/lib/opkg/status'), records);
+  await appendFile(join(device.root, 'usr/lib/opkg/status'), records);
+  const list = join(device.root, 'var/opkg-lists/lab');
+  const offers = stanzas('Version: 2.0-1\nFilename: x.ipk\nSize: 1\n');
+  const text = `${gunzipSync(await readFile(list)).toString()}\n${offers}`;
+  await writeFile(list, gzipSync(text));
+  const daemon = await startDaemon(device);
+  onTestFinished(() => daemon.close());
+
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#updates`);
+
+  await browser.until(
+    "document.querySelector('#updates-left').textContent.includes('210 belong to the firmware')",
+  );
+  expect(await browser.evaluate("document.querySelector('#updates-list').textContent")).toContain(
+    'notes-app',
+  );
+  expect(await browser.evaluate("document.querySelector('#updates-all').hidden")).toBe(false);
 });

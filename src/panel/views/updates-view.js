@@ -41,7 +41,7 @@ export function createUpdatesView({ api, tasks, icons, on, report, apps }, { onC
     state: byId('updates-state'),
     load: async (signal) => {
       const query = { kind: 'all', state: 'upgradable', sort: 'name', per_page: MOST };
-      const { items, lists } = await api.get('admin/store/available', query, { signal });
+      const { items, lists } = await readAll(api, query, signal);
       apps.learn(items);
       const plan =
         items.length === 0
@@ -55,6 +55,17 @@ export function createUpdatesView({ api, tasks, icons, on, report, apps }, { onC
   });
   all.addEventListener('click', on.upgradeAll);
   return { show: () => void loader.load(), load: loader.load, render };
+}
+
+/** Page by page: what the owner can upgrade may come behind all that belongs to the firmware. */
+async function readAll(api, query, signal) {
+  const items = [];
+  for (let page = 1; ; page += 1) {
+    const asked = { ...query, page: String(page) };
+    const answer = await api.get('admin/store/available', asked, { signal });
+    items.push(...answer.items);
+    if (answer.items.length === 0 || items.length >= answer.total) return { ...answer, items };
+  }
 }
 
 const DAILY_H = 24;
