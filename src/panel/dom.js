@@ -76,6 +76,17 @@ export function setHidden(target, isHidden, next) {
   if (hadFocus) next?.focus();
 }
 
+/** Fills a row anew: the focus in it stays at the button of the same label, or the same place. */
+export function refill(row, children) {
+  const labelOf = (each) => each.getAttribute('aria-label');
+  const focused = document.activeElement;
+  const at = [...row.querySelectorAll('button')].indexOf(focused);
+  row.replaceChildren(...children);
+  const buttons = [...row.querySelectorAll('button')];
+  const same = buttons.find((each) => labelOf(each) === labelOf(focused));
+  if (at >= 0) (same ?? buttons[at])?.focus();
+}
+
 /**
  * Keeps a list's rows: a row stays the same element for as long as its key is there, so that focus
  * and what is open in it stay, too. The focus of a row that goes is the next row's, or else the

@@ -143,6 +143,35 @@ test('after a removal the focus is at what follows, not lost', async () => {
   }
 });
 
+test('a task that ends leaves the focus among backups and feeds where it is', async () => {
+  const daemon = await startPanel();
+  for (const round of [1, 2]) {
+    expect((await daemon.finished(await daemon.submit('backup'))).state, `${round}`).toBe('done');
+  }
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#device`);
+  const rows = (count: number): string =>
+    `document.querySelectorAll('#backups-list li').length === ${count}`;
+  const last = "[...document.querySelectorAll('#backups-list .danger-text')].at(-1)";
+  await browser.until(rows(2));
+
+  await browser.evaluate(`(window.chosen = ${last}).focus()`);
+  await daemon.finished(await daemon.submit('backup'));
+  await browser.until(rows(3));
+  expect(await browser.evaluate('document.activeElement === chosen')).toBe(true);
+
+  await browser.press('Enter');
+  await click(browser, '#confirm-yes');
+  await browser.until(rows(2));
+  const isAmong = "document.querySelector('#backups-list').contains(document.activeElement)";
+  expect(await browser.evaluate(isAmong)).toBe(true);
+
+  const flag = "document.querySelector('#feeds-list button')";
+  await browser.evaluate(`${flag}.focus()`);
+  await daemon.finished(await daemon.submit('set_feed', { name: 'lab', upgrades: '0' }));
+  await browser.until("document.querySelector('#feeds-list .chip') !== null");
+  expect(await browser.evaluate(`document.activeElement === ${flag}`)).toBe(true);
+});
+
 test('an app that is current offers no upgrade, and one that was asked for says there was nothing to do', async () => {
   const daemon = await startPanel();
   await daemon.finished(await daemon.submit('install', { package: 'demo' }));

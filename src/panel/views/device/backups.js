@@ -1,4 +1,4 @@
-import { button, byId, element, setText, textElement } from '../../dom.js';
+import { button, byId, createRows, element, setText, textElement } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { setDisabled } from '../../permission.js';
@@ -21,12 +21,18 @@ export function createBackups({ api, report, on }) {
     // The same file can be chosen again.
     input.value = '';
   });
+  const showRows = createRows(byId('backups-list'), {
+    keyOf: ({ id }) => id,
+    // It says the same for as long as it is there.
+    create: (backup) => ({ element: createRow(backup, on), update: () => undefined }),
+    fallback: byId('backups-title'),
+  });
   return createLoader({
     state: byId('backups-state'),
     load: async (signal) => {
       const answer = await api.get('admin/store/backups', {}, { signal });
       byId('backups-empty').hidden = answer.backups.length > 0;
-      byId('backups-list').replaceChildren(...answer.backups.map((each) => createRow(each, on)));
+      showRows(answer.backups);
       isOn = answer.after_upgrade;
       setText(flip, isOn ? t('Switch off') : t('Switch on'));
       setText(

@@ -1,4 +1,4 @@
-import { button, byId, element, setText, textElement } from '../../dom.js';
+import { button, byId, createRows, element, refill, setText, textElement } from '../../dom.js';
 import { daemonText, t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { setDisabled } from '../../permission.js';
@@ -22,11 +22,16 @@ export function createFeeds({ api, report, on }) {
     if (isAccepted) form.reset();
   });
   const showIstore = createIstoreOffer(on);
+  const showRows = createRows(list, {
+    keyOf: ({ name, url }) => `${name} ${url}`,
+    create: () => createRow(on),
+    fallback: form.parentElement.querySelector('summary'),
+  });
   return createLoader({
     state: byId('feeds-state'),
     load: async (signal) => {
       const { feeds } = await api.get('admin/store/feeds', {}, { signal });
-      list.replaceChildren(...feeds.map((feed) => createRow(feed, on)));
+      showRows(feeds);
       showIstore(await api.get('admin/store/istore', {}, { signal }));
     },
     onGone: report,
@@ -85,7 +90,18 @@ function hostOf(url) {
   return new URL(url).host;
 }
 
-function createRow(feed, on) {
+function createRow(on) {
+  const row = element('li');
+  let shown;
+  const update = (feed) => {
+    const now = JSON.stringify([feed, factsOf(feed)]);
+    if (now !== shown) refill(row, contentOf(feed, on));
+    shown = now;
+  };
+  return { element: row, update };
+}
+
+function contentOf(feed, on) {
   const { name, url, kind, enabled, error, remedy, upgrades = true } = feed;
   const change = () => on.feed('set_feed', { name, enabled: enabled ? '0' : '1' });
   const flag = button({
@@ -113,7 +129,7 @@ function createRow(feed, on) {
       isWrite: true,
     }),
   ];
-  return element('li', {}, [
+  return [
     element('div', { className: 'grow' }, [
       element('p', {}, [
         textElement('strong', name),
@@ -126,7 +142,7 @@ function createRow(feed, on) {
       ...(error && remedy ? [textElement('p', daemonText(remedy), 'note')] : []),
     ]),
     element('div', { className: 'buttons' }, [flag, ...(kind === 'custom' ? buttons : [])]),
-  ]);
+  ];
 }
 
 function factsOf({ packages, updated_at: updatedAt, kind, key }) {
