@@ -1,4 +1,5 @@
 import { Refused } from './api.js';
+import { element } from './dom.js';
 import { t } from './i18n.js';
 
 /** What people can do with backups. */
@@ -16,8 +17,11 @@ export function createBackupActions({ api, plan, submit, connection, onChanged, 
   return {
     restore,
     backUp: () => submit('backup'),
+    /** As if it were a link to a file: what is not there any more leaves the page as it is. */
     downloadBackup: (id) =>
-      api.backupAddress(id).then((address) => location.assign(address), connection.report),
+      api
+        .backupAddress(id)
+        .then((href) => element('a', { href, download: '' }).click(), connection.report),
     removeBackup: async (id, when) => {
       const title = t('Delete the backup of {when}?', { when });
       const text = t('What is installed stays as it is.');

@@ -172,6 +172,26 @@ test('a task that ends leaves the focus among backups and feeds where it is', as
   expect(await browser.evaluate(`document.activeElement === ${flag}`)).toBe(true);
 });
 
+test('a backup that has been deleted elsewhere cannot be had, and the page stays', async () => {
+  const daemon = await startPanel();
+  await daemon.finished(await daemon.submit('backup'));
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#device`);
+  const download = '[aria-label^="Download the backup"]';
+  await browser.until(`document.querySelector('${download}') !== null`);
+  const { backups } = (await (await daemon.get('admin/store/backups')).json()) as {
+    backups: { id: string }[];
+  };
+  await daemon.post('admin/store/remove_backup', { id: backups[0]?.id ?? '' });
+
+  await click(browser, download);
+
+  await browser.until(
+    "performance.getEntriesByType('resource').some(({ name }) => name.includes('admin/ticket'))",
+  );
+  await browser.evaluate('new Promise((done) => setTimeout(done, 500))').catch(Boolean);
+  expect(await browser.evaluate('location.hash')).toBe('#device');
+});
+
 test('an app that is current offers no upgrade, and one that was asked for says there was nothing to do', async () => {
   const daemon = await startPanel();
   await daemon.finished(await daemon.submit('install', { package: 'demo' }));
