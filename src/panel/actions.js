@@ -94,7 +94,10 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
   return { ...actions, ...unfinished.questions, unfinished };
 }
 
-const QUESTIONS = ['install', 'upgrade', 'upgradeAll', 'remove', 'move', 'undo', 'removeFeed'];
+const QUESTIONS = [
+  ...['install', 'upgrade', 'upgradeAll', 'remove', 'move', 'undo', 'undoTask', 'removeFeed'],
+  ...['restore', 'removeBackup'],
+];
 
 /** A file waits on the device until somebody has seen what it would do. */
 function createUpload({ api, plan, submit, connection }) {

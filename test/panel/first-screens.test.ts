@@ -55,6 +55,16 @@ test('with the session gone nothing can be changed, and after the log-in the que
   await browser.until("document.querySelector('#app-buttons .danger-text') !== null");
   await goTo(browser, 'activity');
   await browser.until(`${CHIP} === 'Done'`);
+
+  // So is one about what has been done.
+  await click(browser, '#activity-list .undo button');
+  await browser.until("!document.querySelector('#plan-yes').disabled");
+  await owner.setPassword('third', 'another');
+  await browser.until(`${PRESSABLE} === 0`);
+  await click(browser, '#plan .log-in a');
+  await logIn('third');
+  await browser.until("document.querySelector('#plan-title').textContent.startsWith('Undo')");
+  await agree(browser);
 });
 
 test('lists are fetched where somebody asks for it', async () => {
