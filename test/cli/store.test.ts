@@ -41,6 +41,8 @@ test('search for what nobody offers says so, and gives scripts an empty list', a
 
   expect(await depotctl('search', 'zzzzzz')).toMatchObject({ code: 0, stdout: '' });
   expect(await depotctl('search', 'zzzzzz', '--json')).toMatchObject({ code: 0, stdout: '[]\n' });
+  const { stderr } = await depotctl('search', '--upgradable', 'demo');
+  expect(stderr).toContain('described so nothing is newer');
 });
 
 test('search with a letter wrong shows what was probably meant', async () => {

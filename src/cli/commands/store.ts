@@ -40,9 +40,7 @@ export async function search(context: CommandContext): Promise<number> {
     return items.length > 0 ? 0 : 1;
   }
   if (items.length === 0) {
-    output.say(
-      `nothing is called or described so; to fetch newer lists: ${invocation.self} update`,
-    );
+    output.say(noneText(invocation));
     return 0;
   }
   if (suggestion !== '') {
@@ -51,6 +49,12 @@ export async function search(context: CommandContext): Promise<number> {
   await output.print(itemTable(items, output));
   if (total > items.length) output.say(`${total - items.length} more; another word finds fewer`);
   return 0;
+}
+
+function noneText({ isUpgradableOnly, self }: CommandContext['invocation']): string {
+  return isUpgradableOnly
+    ? `of what is called or described so nothing is newer; to fetch newer lists: ${self} update`
+    : `nothing is called or described so; to fetch newer lists: ${self} update`;
 }
 
 /**
