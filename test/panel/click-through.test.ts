@@ -164,3 +164,35 @@ test('somebody checks where the container data may go, and moves it; nothing is 
     'path=%2Fmnt%2Fold&overwrite=chdir',
   ]);
 });
+
+test('an answer about a folder that is not in the field any more offers nothing for the one that is', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  await browser.evaluate(`${CONTAINER_ANSWERS} {
+    const ask = window.fetch;
+    window.hasEngine = true;
+    window.fetch = async (address, options) => {
+      const answer = await ask(address, options);
+      if (String(address).includes('check_migrate')) await new Promise((go) => (window.release = go));
+      return answer;
+    };
+  }`);
+  await goTo(browser, 'device');
+  const type = (path: string): Promise<unknown> =>
+    browser.evaluate(`{
+      const field = document.querySelector('#move-path');
+      field.value = ${JSON.stringify(path)};
+      field.dispatchEvent(new Event('input'));
+    }`);
+
+  await type('/mnt/new');
+  await click(browser, '#move [type=submit]');
+  await browser.until('window.release !== undefined');
+  await type('/mnt/bad');
+  await browser.evaluate('window.release()');
+  await browser.evaluate('new Promise((done) => setTimeout(done, 100))');
+
+  expect(await browser.evaluate("document.querySelector('#move').innerText")).not.toMatch(
+    /Move|can/,
+  );
+});

@@ -28,8 +28,9 @@ export function createContainerData({ api, on }) {
     say('');
     await on.move({ path: path.value.trim(), ...(overwrite !== undefined && { overwrite }) });
   };
-  const check = async () => {
-    if (!path.value.trim().startsWith('/')) {
+  const isInField = (folder) => path.value.trim() === folder;
+  const check = async (folder) => {
+    if (!folder.startsWith('/')) {
       return say(
         t('The folder begins with a slash, such as {example}.', { example: '/mnt/data/docker' }),
         true,
@@ -37,11 +38,10 @@ export function createContainerData({ api, on }) {
     }
     say(t('Looking …'));
     // The daemon may have to walk over all of the data.
-    const { result, error } = await api.get(
-      'admin/store/docker_check_migrate',
-      { path: path.value.trim() },
-      { limitMs: 0 },
-    );
+    const address = 'admin/store/docker_check_migrate';
+    const { result, error } = await api.get(address, { path: folder }, { limitMs: 0 });
+    // What is in the field by now has not been looked at.
+    if (!isInField(folder)) return undefined;
     if (result === 'bad') return say(daemonText(error), true);
     if (result === 'good') {
       offer({ text: t('Move the data'), className: 'primary' });
@@ -71,7 +71,8 @@ export function createContainerData({ api, on }) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     offer();
-    check().catch((error) => say(error.message, true));
+    const folder = path.value.trim();
+    check(folder).catch((error) => isInField(folder) && say(error.message, true));
   });
   return {
     /** A device without an engine, or a daemon that knows nothing of one, shows nothing. */
