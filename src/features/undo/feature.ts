@@ -45,7 +45,9 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
   const confirmations = createConfirmations(context);
   undo.pinWhile((id) => {
     const isOver = isEnded(queue.get(id)?.state ?? 'done');
-    return !isOver || confirmations.confirmBy(id) !== undefined;
+    // An undo keeps what it replaces itself, and goes by what its task has kept.
+    const isBeingUndone = queue.all().some((job) => isUndoOf(id)(job) && !isEnded(job.state));
+    return !isOver || isBeingUndone || confirmations.confirmBy(id) !== undefined;
   });
   const endOf = queue.onChange((job) => {
     if (!isEnded(job.state)) return;
@@ -125,17 +127,18 @@ function createConfirmations({ queue, submit, ...context }: FeatureContext): Con
       return seconds > 0 && packages.length + files.length > 0 ? seconds : undefined;
     },
     back: async (job) => {
-      const isAsked = ({ kind, params }: Job): boolean =>
-        kind === 'undo' && params.task_id === job.id;
-      if (!queue.all().some(isAsked)) await submit('undo', job.subject, { task_id: job.id });
+      const isAsked = queue.all().some(isUndoOf(job.id));
+      if (!isAsked) await submit('undo', job.subject, { task_id: job.id });
     },
   });
 }
 
+function isUndoOf(id: string): (job: Job) => boolean {
+  return ({ kind, params }) => kind === 'undo' && params.task_id === id;
+}
+
 function describeUndo(job: Job, state: UndoState, queue: FeatureContext['queue']): object {
-  const back = queue.all().findLast(({ kind, params }) => {
-    return kind === 'undo' && params.task_id === job.id;
-  });
+  const back = queue.all().findLast(isUndoOf(job.id));
   if (back !== undefined && !isEnded(back.state)) {
     return { can_undo: false, no_undo: `Task ${back.id} is undoing it.` };
   }

@@ -180,6 +180,22 @@ test('the oldest goes first when there is no more room', async () => {
   expect(kept).toContain(ids[1]);
 });
 
+test('an undo puts back what was kept also if there is no room to keep what that replaces', async () => {
+  const large = (version: string): FeedPackage =>
+    sent(version, { files: { '/usr/bin/sent': randomBytes(450_000).toString('base64') } });
+  await store.close();
+  store = await openStore({ packages: [large('1.0-1')] }, { set: ['main.undo_mb=1'] });
+  await store.run('install', { package: 'sent' });
+  store.device.feed.publish([large('2.0-1')]);
+  await store.run('update');
+  const { id } = await store.run('upgrade', { package: 'sent' });
+  expect((await statusOf(id)).can_undo).toBe(true);
+
+  expect((await store.run('undo', { task_id: id })).state).toBe('done');
+
+  expect(await store.packages()).toEqual({ sent: '1.0-1' });
+});
+
 test('a removal comes back with the packages that have no files, too', async () => {
   await store.run('install', { package: 'meta-only' });
   const before = await store.packages();
