@@ -12,7 +12,8 @@ import { isEnded } from './states.ts';
  * in time. A feature makes one of its own, with a note of its own, and says
  *  - `secondsOf`: which of its jobs have to be confirmed, and within how many seconds. It goes by
  *    what the journal has of the job, such as a parameter: that outlives whatever kills the daemon;
- *  - `back`: what takes the change back, a job mostly. It may be called again for the same job;
+ *  - `back`: what takes the change back, a job mostly, whose end it waits for. It may be called
+ *    again for the same job;
  * and calls `confirm` when its judge has seen that the device can be reached: a request of the
  * owner's client, or an exchange with the operator's server. It calls `start` in its own `start`,
  * when jobs run. Nobody else is told of the time that is left: `confirmBy` is for status answers.
@@ -22,7 +23,8 @@ import { isEnded } from './states.ts';
  *    wall clock is wrong after a boot without a battery, and jumps when it is set;
  *  - a daemon that was killed goes on with the time that was left;
  *  - after a boot the whole time begins anew, once: after the next boot the change goes back at
- *    once, since a device that boots again and again never has time enough;
+ *    once, since a device that boots again and again never has time enough; so it does after a boot
+ *    in the midst of going back;
  *  - whatever cannot be recorded leads to going back, never to staying.
  */
 export interface ConfirmOrBack {
@@ -71,6 +73,8 @@ type Entry = v.InferOutput<typeof entrySchema>;
 const noteSchema = v.record(v.string(), entrySchema);
 
 const CHECK_MS = 1000;
+/** Boots behind which there is no more time to confirm. */
+const AGAIN = 1;
 
 export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBack {
   const { notes, note, queue, processes, log, secondsOf, uptimeS = uptime } = options;
@@ -96,7 +100,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
   const open = (job: Job, boots: number): void => {
     const seconds = isEnded(job.state) ? secondsOf(job) : undefined;
     if (bootId === undefined || seconds === undefined) return;
-    const until = boots > 1 ? 0 : uptimeS() + seconds;
+    const until = boots > AGAIN ? 0 : uptimeS() + seconds;
     entries.set(job.id, { state: 'waiting', bootId, until, boots });
     watch();
   };
@@ -105,7 +109,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
     open(job, 0);
     if (entries.has(job.id)) void saveIfPossible();
   });
-  const { goesBack, revertDue } = createGoingBack(options, entries, saveIfPossible);
+  const { goesBack, isOver, revertDue } = createGoingBack(options, entries, saveIfPossible);
   const check = async (): Promise<void> => {
     await revertDue();
     if (isWaiting()) return;
@@ -116,7 +120,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
     confirm: async (id) => {
       const entry = entries.get(id);
       if (entry?.state !== 'waiting') return entry?.state ?? 'unknown';
-      if (goesBack(id)) return 'back';
+      if (goesBack(id) || isOver(id)) return 'back';
       entries.set(id, { state: 'confirmed' });
       await save().catch((error: unknown) => {
         entries.set(id, entry);
@@ -126,7 +130,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
     },
     confirmBy: (id) => {
       const entry = entries.get(id);
-      if (entry?.state !== 'waiting') return undefined;
+      if (entry?.state !== 'waiting' || goesBack(id)) return undefined;
       return unixNow() + Math.max(0, Math.ceil(entry.until - uptimeS()));
     },
     isWaiting,
@@ -156,7 +160,11 @@ function createGoingBack(
   { queue, log, back, uptimeS = uptime }: ConfirmOrBackOptions,
   entries: Map<string, Entry>,
   save: () => Promise<void>,
-): { goesBack: (id: string) => boolean; revertDue: () => Promise<void> } {
+): {
+  goesBack: (id: string) => boolean;
+  isOver: (id: string) => boolean;
+  revertDue: () => Promise<void>;
+} {
   let isUnderWay = false;
   let current: string | undefined;
   const isOver = (id: string): boolean => {
@@ -165,8 +173,11 @@ function createGoingBack(
   };
   const revert = async (id: string): Promise<void> => {
     const job = queue.get(id);
+    const entry = entries.get(id);
     current = id;
     try {
+      if (entry?.state === 'waiting') entries.set(id, { ...entry, boots: AGAIN });
+      await save();
       if (job !== undefined) await back(job);
       entries.set(id, { state: 'back' });
       await save();
@@ -177,6 +188,7 @@ function createGoingBack(
   };
   return {
     goesBack: (id) => id === current,
+    isOver,
     revertDue: async () => {
       if (isUnderWay) return;
       isUnderWay = true;

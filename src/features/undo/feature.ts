@@ -1,6 +1,7 @@
 import { createConfirmOrBack, type ConfirmOrBack } from '../../jobs/confirm-or-back.ts';
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
+import type { Queue } from '../../jobs/queue.ts';
 import { isEnded } from '../../jobs/states.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
@@ -127,9 +128,34 @@ function createConfirmations({ queue, submit, ...context }: FeatureContext): Con
       return seconds > 0 && packages.length + files.length > 0 ? seconds : undefined;
     },
     back: async (job) => {
-      const isAsked = queue.all().some(isUndoOf(job.id));
-      if (!isAsked) await submit('undo', job.subject, { task_id: job.id });
+      let undo = queue.all().findLast(isUndoOf(job.id));
+      if (undo === undefined || isToTryAgain(undo)) {
+        const submission = await submit('undo', job.subject, { task_id: job.id });
+        undo = 'job' in submission ? submission.job : undefined;
+      }
+      if (undo !== undefined) await ended(undo, queue);
+      if (undo !== undefined && isToTryAgain(undo)) {
+        throw new DepotError('internal', `its undo ended: ${undo.error ?? ''}`);
+      }
     },
+  });
+}
+
+/** The power went in the midst of it, or others had the package manager all the time. */
+function isToTryAgain({ state, errorCode }: Job): boolean {
+  return state === 'interrupted' || errorCode === 'locked';
+}
+
+function ended({ id }: Job, { get, onChange }: Pick<Queue, 'get' | 'onChange'>): Promise<void> {
+  return new Promise((resolve) => {
+    let unsubscribe: () => void = () => undefined;
+    const look = (): void => {
+      if (!isEnded(get(id)?.state ?? 'done')) return;
+      unsubscribe();
+      resolve();
+    };
+    unsubscribe = onChange(look);
+    look();
   });
 }
 
