@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
+import { isThere } from '../../device/is-there.ts';
+import type { DepotError } from '../../errors.ts';
 import { unixNow, type Job } from '../../jobs/job.ts';
 import type { Act, Plan } from '../../jobs/plan.ts';
 import { dependentsFirst } from '../../package-management/dependencies.ts';
@@ -8,6 +10,7 @@ import {
   transaction,
   type ChangeWork,
 } from '../../package-management/transaction/transaction.ts';
+import { failureError } from '../../package-management/failure.ts';
 import { chosen } from '../../package-management/memory.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { PROGRAM, type UploadFolder } from './port.ts';
@@ -73,11 +76,10 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     removesWhatCame: true,
     isForeign: file.type === PROGRAM,
     choose: async (context) => {
+      const path = uploads.fileOf(file.upload, file.type);
+      if (!(await isThere(path))) throw notThere(`install ${subject}`);
       await manager.around.needSpace(`install ${subject}`);
-      const content =
-        file.package === undefined
-          ? undefined
-          : { path: uploads.fileOf(file.upload, file.type), name: file.package };
+      const content = file.package === undefined ? undefined : { path, name: file.package };
       chosen.write(context, { names: [], file: content });
     },
     command: () => uploads.installer(file.upload, file.type),
@@ -106,6 +108,14 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     steps,
     repair: [...repair, forgetStep(tools)],
   };
+}
+
+function notThere(purpose: string): DepotError {
+  return failureError(purpose, {
+    code: 'not_found',
+    reason: 'the file that was sent is not there any more',
+    remedy: 'Send it again: what waits lies in memory, and goes when the device is started again.',
+  });
 }
 
 /**

@@ -93,6 +93,23 @@ test('a file that cannot be removed when its job ends goes as soon as it can be'
   await expect.poll(on.left, { timeout: 20_000 }).toEqual([]);
 });
 
+test.each([ipk('waits'), runFile('exit 0')])(
+  'a file that goes from memory while it waits is not called damaged: $name',
+  async (file) => {
+    const held = (await (await on.send([on.held])).json()) as { task_id: string };
+    const sent = (await (await on.send([file])).json()) as { task_id: string };
+    await rm(on.folder, { recursive: true });
+
+    await on.goOn(held.task_id);
+
+    expect(await on.daemon.finished(sent.task_id)).toMatchObject({
+      state: 'failed',
+      error: `cannot install ${file.name}: the file that was sent is not there any more`,
+      error_code: 'not_found',
+    });
+  },
+);
+
 test('more than four at a time are refused with 503, and no file of theirs is made', async () => {
   const waiting = Array.from({ length: 4 }, () => on.open(FORM));
   for (const sending of waiting) sending.on('error', () => undefined).write(`${HEAD}one`);
