@@ -1,4 +1,4 @@
-import { cp, lstat, readFile, readdir, rm, rmdir } from 'node:fs/promises';
+import { cp, lstat, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseMountTable } from '../../device/disk/mounts.ts';
 import { readSpace } from '../../device/disk/space.ts';
@@ -49,6 +49,7 @@ const FLASH_SHARE = 0.5;
 const DISK_FREE_BYTES = 64 * MIB;
 /** On flash, of what has to outlive a boot. */
 const LEAST_FREE_BYTES = 2 * MIB;
+const PARTIAL = '.new';
 const JOB_ID = /^[0-9a-f]{32}$/;
 
 export function createUndoStore(options: UndoStoreOptions): UndoStore {
@@ -98,8 +99,11 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
     const [source, target] = [join(paths.stateDir, 'undo', jobId), join(memory.folder, jobId)];
     const bytes = (await isOurs(source)) ? await bytesBelow(source) : 0;
     if (bytes === 0 || !(await makeRoom(memory, jobId, { bytes, isLasting: false }))) return;
-    await (await openPrivateFolder(target)).close();
-    await cp(source, target, { recursive: true, preserveTimestamps: true });
+    // Nobody takes it for whole before it is.
+    await rm(target + PARTIAL, { recursive: true, force: true });
+    await (await openPrivateFolder(target + PARTIAL)).close();
+    await cp(source, target + PARTIAL, { recursive: true, preserveTimestamps: true });
+    await rename(target + PARTIAL, target);
     await rm(source, { recursive: true, force: true });
   };
   let last: Promise<unknown> = Promise.resolve();
@@ -124,14 +128,17 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
     release: (jobId) => inTurn(() => release(jobId)),
     pinWhile: (isNeeded) => void pins.push(isNeeded),
     drop: (jobId) => inTurn(() => drop(jobId)),
-    sweep: async (isKnown) => {
-      for (const { folder } of await locations()) {
-        for (const { id } of await keptIn(folder)) {
-          if (!isKnown(id)) await rm(join(folder, id), { recursive: true, force: true });
-        }
-      }
-    },
+    sweep: async (isKnown) => sweep(await locations(), isKnown),
   };
+}
+
+async function sweep(from: readonly Place[], isKnown: (jobId: string) => boolean): Promise<void> {
+  for (const { folder } of from) {
+    for (const name of await namesIn(folder)) {
+      const isLeft = JOB_ID.test(name) ? !isKnown(name) : name.endsWith(PARTIAL);
+      if (isLeft) await rm(join(folder, name), { recursive: true, force: true });
+    }
+  }
 }
 
 interface Rooms {
@@ -208,8 +215,12 @@ async function isOurs(folder: string): Promise<boolean> {
     );
 }
 
+async function namesIn(folder: string): Promise<string[]> {
+  return (await isOurs(folder)) ? readdir(folder) : [];
+}
+
 async function idsIn(folder: string): Promise<string[]> {
-  return (await isOurs(folder)) ? (await readdir(folder)).filter((name) => JOB_ID.test(name)) : [];
+  return (await namesIn(folder)).filter((name) => JOB_ID.test(name));
 }
 
 /** Oldest first. */

@@ -1,0 +1,31 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { loadConfig } from '../../../src/config/config.ts';
+import { createPaths } from '../../../src/device/paths.ts';
+import { createUndoStore } from '../../../src/package-management/undo/store.ts';
+
+test('what is on its way from flash to memory stays on flash until all of it is there', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'depotd-undo-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  const paths = createPaths(loadConfig({ file: '/dev/null', overrides: [`main.root=${root}`] }));
+  const store = createUndoStore({ paths, limitBytes: () => 1024 ** 2 });
+  const id = 'a'.repeat(32);
+  const kept = join(paths.stateDir, 'undo', id);
+  await mkdir(kept, { recursive: true, mode: 0o700 });
+  await writeFile(join(kept, 'manifest.json'), '{}');
+  const server = createServer().listen(join(kept, 'what-cannot-be-copied'));
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+
+  await expect(store.release(id)).rejects.toThrow();
+
+  expect(await store.find(id)).toBe(kept);
+  await rm(join(kept, 'what-cannot-be-copied'));
+  await store.release(id);
+  expect(await store.find(id)).toBe(join(paths.uploadDir, 'undo', id));
+});
