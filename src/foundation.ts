@@ -20,6 +20,8 @@ export interface Foundation {
   kinds: JobKinds;
 }
 
+/** Ended jobs of whom something is needed still. */
+const MOST_NEEDED = 100;
 const MIB = 1024 ** 2;
 
 /**
@@ -39,7 +41,8 @@ export async function createFoundation({
   await claimState({ folder: paths.stateDir, processes, environment, log });
   const [journal, logs] = await Promise.all([
     openJournal(paths.stateDir, {
-      mostEnded: config().main.keep_jobs,
+      // What is needed of them the features say later.
+      mostEnded: config().main.keep_jobs + MOST_NEEDED,
       mostQueued: config().main.queue_max,
     }),
     createTaskLogs(paths.logDir),

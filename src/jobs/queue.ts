@@ -42,6 +42,8 @@ export interface Queue {
   stop: (id: string) => Promise<boolean>;
   /** Puts on record that the end of a job has been seen; one that has not ended is let be. */
   dismiss: (id: string) => Promise<void>;
+  /** Jobs that have ended are not forgotten while this says that they are needed. */
+  keepWhile: (isNeeded: (job: Job) => boolean) => void;
   /** Resumes what a daemon before this one left. */
   resume: () => void;
   /** No job begins any more; those under way are left alone. */
@@ -76,6 +78,8 @@ export function createQueue(options: QueueOptions): Queue {
   const { logs, runner, journal } = options;
   const index = createJobIndex(journal);
   const listeners = new Set<(job: Job) => void>();
+  let isNeeded: (job: Job) => boolean = () => false;
+  const pruneRest = (): Promise<void> => prune(options, index, (job) => isNeeded(job));
   const announce = (job: Job): void => {
     logs.wake(job.id);
     for (const listener of listeners) listener(job);
@@ -86,7 +90,7 @@ export function createQueue(options: QueueOptions): Queue {
     await settleJob(options, job, await running);
     index.close(job);
     announce(job);
-    await prune(options, index);
+    await pruneRest();
   });
   const beingCancelled = new Map<string, Promise<void>>();
 
@@ -127,6 +131,7 @@ export function createQueue(options: QueueOptions): Queue {
       await stop(job);
       return true;
     },
+    keepWhile: (next) => (isNeeded = next),
     dismiss: (id) => dismiss(options, index.get(id)),
     resume: () => {
       lanes.after(endOrphans(options));
@@ -137,7 +142,7 @@ export function createQueue(options: QueueOptions): Queue {
         .catch((error: unknown) =>
           options.log.error({ reason: reasonOf(error) }, 'old task logs not removed'),
         )
-        .then(() => prune(options, index));
+        .then(pruneRest);
     },
     close: lanes.close,
     onChange: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
@@ -223,8 +228,13 @@ function leftOvers(jobs: Iterable<Job>): Job[] {
   ];
 }
 
-async function prune({ logs, log, limits }: QueueOptions, index: JobIndex): Promise<void> {
-  for (const id of jobsToForget(index.all(), limits())) {
+async function prune(
+  { logs, log, limits }: QueueOptions,
+  index: JobIndex,
+  isNeeded: (job: Job) => boolean,
+): Promise<void> {
+  const rest = index.all().filter((job) => !isNeeded(job));
+  for (const id of jobsToForget(rest, limits())) {
     try {
       await index.forget(id);
       await logs.remove(id);

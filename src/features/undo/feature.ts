@@ -44,12 +44,13 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     throw new DepotError('not_found', `cannot find the task ${id}`);
   };
   const confirmations = createConfirmations(context);
+  let hasBegun = false;
+  const isNeeded = neededBy(queue, confirmations, () => hasBegun);
   undo.pinWhile((id) => {
-    const isOver = isEnded(queue.get(id)?.state ?? 'done');
-    // An undo keeps what it replaces itself, and goes by what its task has kept.
-    const isBeingUndone = queue.all().some((job) => isUndoOf(id)(job) && !isEnded(job.state));
-    return !isOver || isBeingUndone || confirmations.confirmBy(id) !== undefined;
+    const job = queue.get(id);
+    return job !== undefined && (!isEnded(job.state) || isNeeded(job));
   });
+  queue.keepWhile(isNeeded);
   const endOf = queue.onChange((job) => {
     if (!isEnded(job.state)) return;
     // What it changed nothing of, or what nobody can take back, needs no copies.
@@ -94,6 +95,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     start: retriedStart(async () => {
       await confirmations.start();
       hasStarted();
+      hasBegun = true;
       // On a disk that cannot be written they stay until another start.
       await undo.sweep((id) => queue.get(id) !== undefined).catch(() => undefined);
     }, context),
@@ -102,6 +104,20 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
       confirmations.close();
       return Promise.resolve();
     },
+  };
+}
+
+/** Of jobs that have ended: what waits to be confirmed, or is being undone. */
+function neededBy(
+  queue: Pick<Queue, 'all'>,
+  { confirmBy }: Pick<ConfirmOrBack, 'confirmBy'>,
+  hasBegun: () => boolean,
+): (job: Job) => boolean {
+  return ({ id, params }) => {
+    // An undo keeps what it replaces itself, and goes by what its task has kept.
+    const isBeingUndone = queue.all().some((job) => isUndoOf(id)(job) && !isEnded(job.state));
+    const mayWait = !hasBegun() && params.confirm_s !== undefined;
+    return mayWait || isBeingUndone || confirmBy(id) !== undefined;
   };
 }
 

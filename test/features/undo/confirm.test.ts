@@ -94,6 +94,22 @@ async function undoOf(id: string): Promise<{ id: string; log: string }> {
   return { id: undo, log: await store.daemon.logOf(undo) };
 }
 
+test('what waits to be confirmed is not forgotten, however few tasks are kept', async () => {
+  await store.close();
+  store = await openStore({}, { set: ['main.keep_jobs=1'] });
+  const id = await install();
+
+  await store.run('update');
+  expect((await statusOf(id)).confirm_by).toBeDefined();
+  process.kill(store.daemon.pid, 'SIGKILL');
+  await store.daemon.restart();
+  expect((await statusOf(id)).confirm_by).toBeDefined();
+
+  await store.daemon.post('admin/store/confirm', { task_id: id });
+  await store.run('update');
+  expect((await statusOf(id)).state).toBeUndefined();
+});
+
 test('what is confirmed stays, and can still be undone', { timeout: LIMIT_MS }, async () => {
   const id = await install();
   expect((await store.daemon.post('admin/store/confirm', { task_id: id })).status).toBe(200);
