@@ -65,6 +65,12 @@ test('who reads Chinese logs in, installs, reads logs and errors, and logs out i
     await goTo(browser, view);
     expect([view, await browser.evaluate(ENGLISH)]).toEqual([view, []]);
   }
+  // What is read out has the names that are in sight.
+  await goTo(browser, 'updates');
+  await click(browser, '#updates-refresh');
+  await browser.until("document.querySelector('#activity-badge').hidden");
+  await goTo(browser, 'activity');
+  await browser.until("document.querySelector('.pane')?.ariaLabel === '更新列表的日志'");
   await choose(browser, 'notes.txt', "'hello'");
   expect(await browser.evaluate(ENGLISH)).toEqual([]);
   await goTo(browser, 'installed');

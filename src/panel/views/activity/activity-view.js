@@ -36,7 +36,7 @@ export function createActivityView({ api, tasks, on, report, apps }) {
     const task = tasks.get(openId);
     if (log !== undefined || task === undefined || task.state === 'queued') return;
     const onStatus = (status) => tasks.merge(task.id, status);
-    log = createLogView({ api, task, onStatus, report });
+    log = createLogView({ api, task, title: apps.titleOfTask(task), onStatus, report });
   };
   const open = (id) => {
     if (openId === id) return;

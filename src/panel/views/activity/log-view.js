@@ -11,11 +11,12 @@ const NEAR_END = 24;
 
 /**
  * The live log of one task. It keeps showing the end, unless somebody scrolled up to read.
+ * @param title what people call the task
  * @param onStatus gets each state of the task that the stream brings
  * @param report gets why the log cannot be saved
  */
-export function createLogView({ api, task, onStatus, report }) {
-  const screen = createTerminal(task);
+export function createLogView({ api, task, title, onStatus, report }) {
+  const screen = createTerminal(title);
   screen.onSave(() => api.logAddress(task.id).then((href) => save(href, task), report));
   let offset = 0;
   let stream;
@@ -102,9 +103,9 @@ function save(href, { id }) {
 }
 
 /** What is written is drawn once a frame. */
-function createTerminal(task) {
+function createTerminal(title) {
   const terminal = createTerminalText();
-  const screen = createScreen(task);
+  const screen = createScreen(title);
   let frame = 0;
 
   const draw = () => {
@@ -126,12 +127,17 @@ function createTerminal(task) {
   };
 }
 
-function createScreen(task) {
+function createScreen(title) {
   const lines = element('div', { className: 'lines' });
   const remark = element('p', { className: 'remark', hidden: true });
   const pane = element(
     'div',
-    { className: 'pane', role: 'region', tabIndex: 0, 'aria-label': t('Log of {command}', task) },
+    {
+      className: 'pane',
+      role: 'region',
+      tabIndex: 0,
+      'aria-label': t('Log of {task}', { task: title }),
+    },
     [remark, lines],
   );
   const toEnd = button({
