@@ -103,6 +103,7 @@ test('help COMMAND and COMMAND --help say which options it takes, within 80 colu
   expect(help.stdout).toContain('for example:');
   expect(help.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(await runDepotctl('install', '--help')).toEqual(help);
+  expect((await runDepotctl('help', 'backup')).stdout).toMatch(/--path FOLDER .* the backup, in/);
   expect(await runDepotctl('help')).toEqual(await runDepotctl('--help'));
 });
 

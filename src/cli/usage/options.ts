@@ -26,7 +26,10 @@ export const OWN_OPTIONS = {
     argument: 'SECONDS',
     meaning: 'it goes back by itself after 30 to 600 seconds, unless "depotctl confirm" comes',
   },
-  path: { argument: 'FOLDER', meaning: 'with its data in this folder' },
+  path: {
+    argument: 'FOLDER',
+    meaning: 'with its data, or the backup, in this folder of the device',
+  },
   enable: { argument: '0|1', values: ['0', '1'], meaning: 'do not start it, or do' },
   overwrite: {
     argument: 'true|chdir',
