@@ -58,6 +58,27 @@ test('the keyboard alone finds an app, installs it and reads its log', async () 
   await tabTo(browser, '.pane');
 });
 
+test('Enter in a field of the plan goes on with it, and on a box does nothing', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#app/demo`);
+  await click(browser, '#app-buttons .primary');
+  await browser.until("!document.querySelector('#plan-yes').disabled");
+  await click(browser, '#set-up summary');
+  await click(browser, '#set-up-wanted');
+
+  await browser.evaluate("document.querySelector('#set-up-wanted').focus()");
+  await browser.press('Enter');
+  expect(await browser.evaluate("document.querySelector('#plan').open")).toBe(true);
+  await browser.evaluate(`{
+    const field = document.querySelector('#set-up-path');
+    field.value = '/mnt/data';
+    field.focus();
+  }`);
+  await browser.press('Enter');
+
+  await browser.until("document.querySelector('#app-buttons .danger-text') !== null");
+});
+
 test('a search that is misspelt leads to the one that was meant', async () => {
   const daemon = await startPanel();
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);

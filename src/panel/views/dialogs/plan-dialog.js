@@ -27,6 +27,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
   const [purge, cutOff] = [createPurgeBox(), createCutOff()];
   const extras = [translation, purge, cutOff];
   const typed = createTypedName(yes);
+  listenForEnter(dialog, yes);
 
   /** What is done when the dialog has closed: it may be another question in the same dialog. */
   let next;
@@ -101,6 +102,17 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       return Object.assign({}, ...[setUp, ...extras].map((one) => one.parameters(query)));
     }),
   };
+}
+
+const ENTER = 13;
+
+/** The first button of the form says no: that is not what Enter in a field means. */
+function listenForEnter(dialog, yes) {
+  dialog.addEventListener('keydown', (event) => {
+    if (event.keyCode !== ENTER || event.target.tagName !== 'INPUT') return;
+    event.preventDefault();
+    if (event.target.type !== 'checkbox') yes.click();
+  });
 }
 
 /**

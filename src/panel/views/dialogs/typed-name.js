@@ -1,8 +1,6 @@
 import { byId } from '../../dom.js';
 import { setDisabled } from '../../permission.js';
 
-const ENTER = 13;
-
 /**
  * What the device stands on goes only if its name was typed in.
  * @param yes the button that does it
@@ -14,12 +12,6 @@ export function createTypedName(yes) {
   let isAllowed = false;
   const isRight = () => wanted === '' || field.value.trim() === wanted;
   field.addEventListener('input', () => setDisabled(yes, !isAllowed || !isRight()));
-  field.addEventListener('keydown', (event) => {
-    // The first button of the form is the other one.
-    if (event.keyCode !== ENTER) return;
-    event.preventDefault();
-    yes.click();
-  });
   return {
     start: (name = '') => {
       wanted = name;
