@@ -1,3 +1,6 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { expect, test } from 'vitest';
 
 import { runDepotctl, startClientTest } from './start-depotctl.ts';
@@ -38,6 +41,18 @@ test('nothing installed and no tasks are said on standard error', async () => {
     stdout: '',
     stderr: 'depotctl: cannot find a task: there are none yet\n',
   });
+});
+
+test('without lists nobody says that nothing can be upgraded', async () => {
+  const { depotctl, device } = await startClientTest();
+  expect((await depotctl('list', '--upgradable')).stderr).toContain('nothing can be upgraded');
+  await rm(join(device.root, 'var/opkg-lists/lab'));
+
+  // A change of the lists is seen within a second.
+  await expect
+    .poll(async () => (await depotctl('list', '--upgradable')).stderr, { timeout: 10_000 })
+    .toContain('there are no package lists');
+  expect((await depotctl('list', '--upgradable')).code).toBe(1);
 });
 
 test('status shows the fields of an app, of a package and of what is not there', async () => {

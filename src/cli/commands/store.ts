@@ -31,11 +31,8 @@ export async function search(context: CommandContext): Promise<number> {
     suggestion === '' ? answer : await firstItems(client, { ...parameters, q: suggestion });
   const items = listIn(shown, 'items');
   const total = numberIn(shown, 'total') ?? items.length;
-  if (textIn(memberIn(answer, 'lists'), 'state') === 'missing') {
-    output.say(
-      'there are no package lists since the device was started, so that only what is ' +
-        `installed is known; to fetch them: ${invocation.self} update`,
-    );
+  if (hasNoLists(answer)) {
+    sayNoLists(context);
     if (items.length > 0) await output.print(itemTable(items, output));
     return items.length > 0 ? 0 : 1;
   }
@@ -49,6 +46,17 @@ export async function search(context: CommandContext): Promise<number> {
   await output.print(itemTable(items, output));
   if (total > items.length) output.say(`${total - items.length} more; another word finds fewer`);
   return 0;
+}
+
+function hasNoLists(answer: unknown): boolean {
+  return textIn(memberIn(answer, 'lists'), 'state') === 'missing';
+}
+
+function sayNoLists({ output, invocation }: CommandContext): void {
+  output.say(
+    'there are no package lists since the device was started, so that only what is ' +
+      `installed is known; to fetch them: ${invocation.self} update`,
+  );
 }
 
 function noneText({ isUpgradableOnly, self }: CommandContext['invocation']): string {
@@ -87,12 +95,16 @@ function firstItems(client: Client, parameters: Parameters): Promise<unknown> {
 }
 
 /** What is installed beside the apps, or can be upgraded. */
-export async function listItems({ client, output, invocation }: CommandContext): Promise<number> {
+export async function listItems(context: CommandContext): Promise<number> {
+  const { client, output, invocation } = context;
   const state = invocation.isUpgradableOnly ? 'upgradable' : 'installed';
   const items = await allItems(client, { kind: 'all', state, sort: 'name' });
   if (invocation.isJson) await output.printJson(items);
   else if (items.length > 0) await output.print(itemTable(items, output));
-  else output.say(state === 'upgradable' ? 'nothing can be upgraded' : 'nothing is installed');
+  else if (hasNoLists(await firstItems(client, { kind: 'all', state }))) {
+    sayNoLists(context);
+    return 1;
+  } else output.say(state === 'upgradable' ? 'nothing can be upgraded' : 'nothing is installed');
   return 0;
 }
 
