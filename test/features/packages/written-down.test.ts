@@ -92,12 +92,7 @@ test('after a power cut before all of an upgrade was written the version before 
 });
 
 test('after a power cut before all of an install was written what others install ahead of the daemon stays', async () => {
-  await device.opkg('remove', 'notes-app');
-  await writeFile(hold, '');
-  const task = await daemon.submit('install', { package: 'notes-app' });
-  await expect.poll(calls).toContain('-f');
-  await daemon.kill('SIGKILL');
-  await rm(hold);
+  const task = await killInstall();
   await asOfAnotherBoot(join(device.root, 'etc/depotd/jobs.jsonl'));
   await device.opkg('install', 'tiny-01');
 
@@ -200,14 +195,20 @@ test('without a network it stays damaged, and is said to be, until it is install
   expect(await stateOf('notes-app')).toEqual(['ok', undefined]);
 });
 
-/** The power goes in the middle of an installation, and empties its records and files. */
-async function cutInstall(): Promise<string> {
+/** The daemon is killed before what opkg did has come to the disk. */
+async function killInstall(): Promise<string> {
   await device.opkg('remove', 'notes-app');
   await writeFile(hold, '');
   const task = await daemon.submit('install', { package: 'notes-app' });
   await expect.poll(calls).toContain('-f');
   await daemon.kill('SIGKILL');
   await rm(hold);
+  return task;
+}
+
+/** The power goes in the middle of an installation, and empties its records and files. */
+async function cutInstall(): Promise<string> {
+  const task = await killInstall();
   for (const file of ['info/notes-app.list', 'info/notes-app.control']) {
     await truncate(join(device.root, 'usr/lib/opkg', file));
   }
