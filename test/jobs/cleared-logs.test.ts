@@ -33,7 +33,8 @@ test.each([
     if (!('job' in submission)) throw new Error('it was not taken');
     const { job } = submission;
     await expect.poll(() => readdir(folder)).toContain('begun');
-    await rm(join(folder, 'logs'), { recursive: true });
+    // The recorder may write into it in that moment.
+    await rm(join(folder, 'logs'), { recursive: true, maxRetries: 20, retryDelay: 10 });
     await expect.poll(() => readdir(join(folder, 'logs')).catch(() => [])).toEqual(['exits']);
     await writeFile(join(folder, 'go'), '');
 
