@@ -2,6 +2,7 @@ import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { syncPath } from '../../device/durable-file.ts';
+import { createConcurrencyLimit, type ConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import { askDisk, inTime } from '../../device/disk/patience.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
@@ -136,12 +137,22 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
   };
 }
 
+const BUSY = 'cannot ask the disk: too many wait for it';
+
 /** Sets in a folder of another disk: one that has not answered yet is not asked again. */
 function createPatience(log: Log): (folder: string) => Promise<StoredSet[]> {
   const silent = new Set<string>();
+  // Who asks meanwhile waits: two at once would keep all the calls that there are.
+  const limits = new Map<string, ConcurrencyLimit>();
+  const limitOf = (folder: string): ConcurrencyLimit => {
+    const known =
+      limits.get(folder) ?? createConcurrencyLimit({ most: 1, mostWaiting: 64, busy: BUSY });
+    limits.set(folder, known);
+    return known;
+  };
   return async (folder) => {
     if (silent.has(folder)) return [];
-    const answer = askDisk(() => setsIn(folder, log));
+    const answer = limitOf(folder)(() => askDisk(() => setsIn(folder, log)));
     const found = await inTime(answer, ANSWER_MS).catch(() => undefined);
     if (found !== undefined) return found;
     log.warn({ file: folder, reason: 'its disk does not answer' }, 'backup unreadable');
