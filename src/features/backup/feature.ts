@@ -59,7 +59,7 @@ export function createBackupFeature(
     try {
       const file = await sets.place(job.id);
       await write(tools, { id: job.id, reason, file, mostBytes: LIMITS.bytes });
-      await sets.prune();
+      await sets.prune(job.id);
     } catch (error) {
       await note(`there is no backup of before: ${reasonOf(error)}`);
     }

@@ -44,8 +44,11 @@ export interface Sets {
    */
   adopt: (received: string, id: string) => Promise<boolean>;
   remove: (id: string) => Promise<void>;
-  /** Lets go those that were made by themselves and are too old, too many or too large. */
-  prune: () => Promise<void>;
+  /**
+   * Lets go those that were made by themselves and are too old, too many or too large.
+   * @param newest the id of the one that has just been made
+   */
+  prune: (newest: string) => Promise<void>;
   /** Removes what a daemon that was killed left. */
   sweep: (isActive: (jobId: string) => boolean) => Promise<void>;
   freeBytes: () => Promise<number>;
@@ -59,6 +62,8 @@ const NAME = /^(?:depotd-backup-)?([0-9a-f]{32})(\.given)?\.tar\.gz$/;
 
 /** Of sets that were made by themselves. */
 export const LIMITS = { days: 31, sets: 10, bytes: 2 * 1024 ** 2 } as const;
+/** What was stored before 2020 was stored while the clock had no time yet: nobody knows its age. */
+const EARLIEST_S = 1_577_836_800;
 const AUTOMATIC: readonly Manifest['reason'][] = ['removal', 'upgrade', 'self_upgrade'];
 
 export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
@@ -121,14 +126,18 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
         if (isLeft) await rm(join(own, name), { recursive: true, force: true });
       }
     },
-    prune: async () => {
+    prune: async (newest) => {
+      // By the clock it may be the oldest.
+      const rankOf = ({ manifest, storedAt }: StoredSet): number =>
+        manifest.id === newest ? Infinity : storedAt;
       const sets = (await setsIn(own, log))
         .filter(({ manifest }) => AUTOMATIC.includes(manifest.reason))
-        .sort((a, b) => b.storedAt - a.storedAt);
+        .sort((a, b) => rankOf(b) - rankOf(a));
       let bytes = 0;
       for (const [index, set] of sets.entries()) {
         bytes += set.bytes;
-        const isOld = unixNow() - set.storedAt > LIMITS.days * 86_400;
+        const hasAge = set.storedAt >= EARLIEST_S;
+        const isOld = hasAge && unixNow() - set.storedAt > LIMITS.days * 86_400;
         const isTooMuch = index >= LIMITS.sets || bytes > LIMITS.bytes;
         if (isOld || isTooMuch) await rm(set.file, { force: true });
       }

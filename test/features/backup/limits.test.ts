@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -41,3 +41,29 @@ test('a backup leaves out a file whose path no set can have', async () => {
 
   expect((await daemon.backups()).map(({ id }) => id)).toEqual([backup]);
 });
+
+test('one that was made ahead of the right time is not taken for one of years ago, nor for the oldest', async () => {
+  await daemon.run('update');
+  await daemon.run('install', { package: 'demo' });
+  await daemon.run('remove', { package: 'demo' });
+  const folder = join(device.root, 'etc/depotd/backups');
+  const [early = ''] = await readdir(folder);
+  await utimes(join(folder, early), 300, 300);
+  await daemon.run('install', { package: 'demo' });
+  await daemon.run('remove', { package: 'demo' });
+  expect(await readdir(folder)).toContain(early);
+
+  for (let round = 0; round < 9; round += 1) {
+    await daemon.run('install', { package: 'demo' });
+    await daemon.run('remove', { package: 'demo' });
+  }
+  const future = Math.floor(Date.now() / 1000) + 86_400;
+  for (const name of await readdir(folder)) await utimes(join(folder, name), future, future);
+  await daemon.run('install', { package: 'demo' });
+  const id = await daemon.submit('remove', { package: 'demo' });
+  await daemon.finished(id);
+
+  const kept = await readdir(folder);
+  expect(kept).toHaveLength(10);
+  expect(kept).toContain(`${id}.tar.gz`);
+}, 120_000);
