@@ -1,12 +1,35 @@
 import { readdir } from 'node:fs/promises';
 import type { Paths } from '../../device/paths.ts';
+import { isEnded } from '../../jobs/states.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
+import type { FeatureContext } from '../feature.ts';
 import { configurationSums, keptFiles } from './kept-files.ts';
+import { MOST_TRIES, type RestoreDue } from './restore-due.ts';
 
 const MOST_NAMES = 8;
 
-export function backupChecks(paths: Paths): readonly DeviceCheck[] {
-  return [{ id: 'kept-configuration', run: () => judgeConfiguration(paths) }];
+interface CheckTools extends Pick<FeatureContext, 'paths' | 'queue'> {
+  due: Pick<RestoreDue, 'givenUp'>;
+}
+
+export function backupChecks(tools: CheckTools): readonly DeviceCheck[] {
+  return [
+    { id: 'kept-configuration', run: () => judgeConfiguration(tools.paths) },
+    { id: 'restore', run: () => judgeRestore(tools) },
+  ];
+}
+
+/** Ahead of its end what comes back behind a firmware upgrade is not brought up to date. */
+async function judgeRestore({ queue, due }: CheckTools): Promise<Finding> {
+  const isOn = queue.all().some(({ kind, state }) => kind === 'restore' && !isEnded(state));
+  const backup = isOn ? undefined : await due.givenUp();
+  if (backup === undefined) return { state: 'skipped', message: 'no restore was given up' };
+  const id = backup.slice(0, 8);
+  return {
+    state: 'warning',
+    message: `a restore was given up: the backup ${id} did not come back in ${MOST_TRIES} tries`,
+    remedy: 'restore it or another backup, or remove it',
+  };
 }
 
 /** What nobody names is gone behind a firmware upgrade. */

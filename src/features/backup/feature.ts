@@ -75,7 +75,7 @@ export function createBackupFeature(
     },
     preview: async (backup, as) =>
       (await import('./preview-restore.ts')).previewRestore(tools, { backup, as }),
-    checks: async () => (await import('./checks.ts')).backupChecks(paths),
+    checks: async () => (await import('./checks.ts')).backupChecks({ ...context, due }),
     documentation: async () => (await import('./documentation.ts')).BACKUP_DOCUMENTATION,
     routes: ({ config }) =>
       backupRoutes({

@@ -6,6 +6,8 @@ export interface RestoreDue {
   isDue: () => Promise<boolean>;
   remember: (due: DueParams) => Promise<void>;
   forget: () => Promise<void>;
+  /** The backup of one that was tried too often: it is not begun any more. */
+  givenUp: () => Promise<string | undefined>;
   /** A backup has been removed: what was to come back from it is not to come any more. */
   giveUp: (backup: string) => Promise<void>;
   /** @returns what to go on with; undefined: nothing, or it was tried too often. Counts as a try */
@@ -21,7 +23,7 @@ export interface DueParams {
 
 /** The script that runs after a firmware upgrade writes it, too. */
 const NOTE = 'restore-due';
-const MOST_TRIES = 5;
+export const MOST_TRIES = 5;
 
 const schema = v.object({
   backup: v.string(),
@@ -43,6 +45,10 @@ export function createRestoreDue(notes: Notes): RestoreDue {
     },
     forget: async () => {
       if ((await read()) !== undefined) await notes.write(NOTE, null);
+    },
+    givenUp: async () => {
+      const found = await read();
+      return found !== undefined && found.tries >= MOST_TRIES ? found.backup : undefined;
     },
     giveUp: async (backup) => {
       if ((await read())?.backup === backup) await notes.write(NOTE, null);

@@ -75,8 +75,9 @@ export function backupRoutes(tools: BackupRouteTools): Route[] {
       summary: 'Remove a backup',
       params: { id: setId },
       handle: async ({ params: { id } }) => {
-        await sets.remove(id);
+        // One whose file is gone, too, does not come back any more.
         await due.giveUp(id);
+        await sets.remove(id);
         return json({ code: 0 });
       },
     }),

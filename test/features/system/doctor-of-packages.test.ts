@@ -118,3 +118,22 @@ test('a file of /etc/config that a firmware upgrade would lose is named', async 
   await put(device.root, 'etc/sysupgrade.conf', '/etc/config/\n');
   expect(await findingOf(daemon, 'kept-configuration')).toMatchObject({ state: 'ok' });
 });
+
+test('a restore that was given up is named, for a firmware upgrade would not bring back what is here now', async () => {
+  const { device, daemon } = await open(await createDevice());
+  expect(await findingOf(daemon, 'restore')).toMatchObject({ state: 'skipped' });
+  await daemon.kill('SIGTERM');
+  const due = { backup: 'a'.repeat(32), tries: 4 };
+  await put(device.root, 'etc/depotd/restore-due.json', JSON.stringify(due));
+
+  await daemon.restart();
+
+  const finding = async (): Promise<unknown> => findingOf(daemon, 'restore');
+  await expect.poll(finding).toMatchObject({
+    state: 'warning',
+    message: 'a restore was given up: the backup aaaaaaaa did not come back in 5 tries',
+    remedy: 'restore it or another backup, or remove it',
+  });
+  await daemon.post('admin/store/remove_backup', { id: due.backup });
+  expect(await finding()).toMatchObject({ state: 'skipped' });
+});

@@ -17,6 +17,7 @@ const NAMES = {
   'hash-pins': () => t('Packages bound to a file'),
   'feed-keys': () => t('Keys of feeds'),
   'kept-configuration': () => t('Configuration and firmware upgrades'),
+  restore: () => t('Restore of a backup'),
   'package-lock': () => t('Lock of the packages'),
   kernel: () => t('Kernel'),
   feeds: () => t('Feeds'),
