@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
@@ -74,4 +74,18 @@ test('a restore that is not possible ends with 1 when its plan alone is asked fo
 
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toContain('free');
+});
+
+test('a restore of a file whose plan alone is asked for leaves no backup on the device', async () => {
+  const { depotctl, device } = await startClientTest();
+  const file = join(device.root, 'b.tar.gz');
+  await depotctl('backup', file);
+  expect((await depotctl('restore', file, '--dry-run')).code).toBe(0);
+  const [{ id }] = JSON.parse((await depotctl('backups', '--json')).stdout) as [{ id: string }];
+  const folder = join(device.root, 'etc/depotd/backups');
+  await rm(join(folder, `${id}.tar.gz`));
+
+  expect((await depotctl('restore', file, '--dry-run')).code).toBe(0);
+
+  expect(await readdir(folder)).toEqual([]);
 });

@@ -70,19 +70,29 @@ const SHORT = 8;
 export async function restore(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
   const { as } = invocation.parameters;
-  const backup = await findBackup(context);
-  const plan = await client.get('admin/store/plan', {
-    operation: 'restore',
-    backup,
-    ...(as === undefined ? {} : { as }),
+  const { id: backup, isNew } = await findBackup(context);
+  /** What was sent for the plan alone does not stay. */
+  const removeSent = async (): Promise<void> => {
+    if (isNew) await client.post('admin/store/remove_backup', { id: backup });
+  };
+  const query = { operation: 'restore', backup, ...(as === undefined ? {} : { as }) };
+  const plan = await client.get('admin/store/plan', query).catch(async (error: unknown) => {
+    await removeSent();
+    throw error;
   });
+  await showPlan(context, plan);
+  const isAsked = output.isInteractive && !invocation.isAgreed && !invocation.isJson;
+  if (invocation.isDryRun || (isAsked && !(await mayGoOn(output, plan)))) {
+    await removeSent();
+    return invocation.isDryRun && flagIn(plan, 'is_possible') ? 0 : 1;
+  }
+  return submitJobs({ ...context, invocation: { ...invocation, names: [backup] } });
+}
+
+async function showPlan({ output, invocation }: CommandContext, plan: unknown): Promise<void> {
   if (invocation.isDryRun && invocation.isJson) await output.printJson(plan);
   if (!invocation.isJson) await printReport(output, plan);
   for (const problem of listIn(plan, 'problems')) output.say(textIn(problem, 'message'));
-  if (invocation.isDryRun) return flagIn(plan, 'is_possible') ? 0 : 1;
-  const isAsked = output.isInteractive && !invocation.isAgreed && !invocation.isJson;
-  if (isAsked && !(await mayGoOn(output, plan))) return 1;
-  return submitJobs({ ...context, invocation: { ...invocation, names: [backup] } });
 }
 
 async function mayGoOn(
@@ -112,13 +122,14 @@ async function printReport(
 }
 
 /** By the beginning of its id, or by a file, which is added to those on the device. */
-async function findBackup(context: CommandContext): Promise<string> {
+async function findBackup(context: CommandContext): Promise<{ id: string; isNew: boolean }> {
   const [name = ''] = context.invocation.names;
+  const backups = listIn(await context.client.get('admin/store/backups'), 'backups');
+  const ids = backups.map((backup) => textIn(backup, 'id'));
   if (/^[0-9a-f]{4,32}$/.test(name)) {
-    const backups = listIn(await context.client.get('admin/store/backups'), 'backups');
-    const found = backups.map((backup) => textIn(backup, 'id')).filter((id) => id.startsWith(name));
-    const [only] = found;
-    if (only !== undefined && found.length === 1) return only;
+    const [only, ...others] = ids.filter((id) => id.startsWith(name));
+    if (only !== undefined && others.length === 0) return { id: only, isNew: false };
   }
-  return textIn(await sendFile(context, name, 'add_backup'), 'id');
+  const id = textIn(await sendFile(context, name, 'add_backup'), 'id');
+  return { id, isNew: !ids.includes(id) };
 }
