@@ -17,6 +17,7 @@ import { newId, type Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
 import { READ, readAppList } from './app-list.ts';
 import type { FeatureContext } from '../feature.ts';
+import { sentFiles } from './sent-files.ts';
 import type { IstoreSettings } from './settings.ts';
 
 /** The sets of depotd. */
@@ -226,10 +227,12 @@ async function restoreSent(
   { context, session }: ApiRequest<object>,
 ): Promise<object> {
   const { incoming } = context.env as { incoming: IncomingMessage };
-  const file = join(tools.paths.uploadDir, `${newId()}.restore`);
+  const name = `${newId()}.restore`;
+  const file = join(tools.paths.uploadDir, name);
   await (await openPrivateFolder(tools.paths.uploadDir)).close();
   // It lies in memory on OpenWrt, which others need, too.
   const room = Math.min(MOST_BYTES, (await freeBytesOf(tools.paths.uploadDir)) / 2);
+  sentFiles.add(name);
   try {
     await receiveFile(incoming, {
       receive: ({ content }) => save(file, content, room),
@@ -240,6 +243,7 @@ async function restoreSent(
     return await restore(tools, file);
   } finally {
     await rm(file, { force: true });
+    sentFiles.delete(name);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Feature, FeatureContext } from '../feature.ts';
 import { istoreBackupRoutes, type Backups } from './backup-routes.ts';
 import { readLegacy } from './catalogue.ts';
 import { istoreRoutes } from './routes.ts';
+import { sweepSentFiles } from './sent-files.ts';
 import { createIstoreSettings } from './settings.ts';
 
 /** iStore's own page on depotd, and what comes from iStore. */
@@ -24,6 +25,7 @@ export function createIstoreFeature(
   });
   return {
     documentation: async () => (await import('./documentation.ts')).ISTORE_DOCUMENTATION,
+    start: () => sweepSentFiles(paths.uploadDir),
     routes: () => [
       ...istoreRoutes({
         settings,

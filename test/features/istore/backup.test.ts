@@ -1,5 +1,5 @@
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -174,4 +174,13 @@ test('the whole system is neither backed up nor restored, and says so', async ()
     });
   }
   expect((await on.daemon.post('admin/store/local_backup', { path: 'x' })).status).toBe(400);
+});
+
+test('nothing of a file that a daemon was killed over stays in memory', async () => {
+  const left = join(on.folder, `${'a'.repeat(32)}.restore`);
+  await writeFile(left, 'half of it');
+  await on.daemon.kill('SIGKILL');
+  await on.daemon.restart();
+
+  await expect.poll(() => readdir(on.folder)).not.toContain(basename(left));
 });
