@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { isShortage } from '../device/shortage.ts';
-import { DepotError, reasonOf } from '../errors.ts';
+import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import { sizeText } from '../format-bytes.ts';
 import { nameOnce, remedyOf, type ProblemCode } from './problem.ts';
 
@@ -156,10 +156,15 @@ export function unpacksTooLarge(freeBytes: number): DepotError {
   );
 }
 
+const OF_ZLIB: Readonly<Record<string, string>> = {
+  Z_DATA_ERROR: 'it is no package, or was changed',
+  Z_BUF_ERROR: 'unexpected end of file',
+};
+
 /** For what is caught while a file is read: a shortage says nothing of the file. */
 export function asUnusableFile(error: unknown): unknown {
   if (error instanceof DepotError || isShortage(error)) return error;
-  return unusableFile(reasonOf(error), error);
+  return unusableFile(OF_ZLIB[systemCode(error) ?? ''] ?? reasonOf(error), error);
 }
 
 function explained(code: ProblemCode): { code: ProblemCode; remedy: string } {

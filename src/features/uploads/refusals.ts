@@ -1,14 +1,15 @@
 import { DepotError, type ErrorCode, type Explanation } from '../../errors.ts';
 import { sizeText } from '../../format-bytes.ts';
 import { remedyOf } from '../../package-management/problem.ts';
-import type { UploadKind } from './port.ts';
+import { PROGRAM, type UploadKind } from './port.ts';
 
 /** Why a file is refused when it is sent, with the codes that its job would have failed with. */
 export function wrongEnding(kinds: readonly UploadKind[]): DepotError {
-  const allowed = kinds.map((kind) => `.${kind}`).join(' or ');
-  return refused('bad_request', `the name of the file must end in ${allowed}`, {
+  const packages = kinds.filter((kind) => kind !== PROGRAM).map((kind) => `.${kind}`);
+  const endings = packages.join(', ');
+  return refused('bad_request', `the name of the file must end in ${endings} or .run`, {
     code: 'not_allowed',
-    remedy: `Send a file whose name ends in ${allowed}.`,
+    remedy: `Send a file whose name ends in ${endings} or .run.`,
   });
 }
 

@@ -1,6 +1,9 @@
+import { gzipSync } from 'node:zlib';
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createUploadDevice, type UploadDevice } from './upload-device.ts';
+import { LANGUAGES, voiceOf } from '../../../src/languages/languages.ts';
+import { createUploadDevice, type SentFile, type UploadDevice } from './upload-device.ts';
 
 let on: UploadDevice;
 beforeAll(async () => {
@@ -49,3 +52,24 @@ test.each([
   ]);
   expect(await on.left()).toEqual([]);
 });
+
+interface Refusal {
+  stderr: string;
+  remedy: string;
+}
+
+test.each(LANGUAGES.map(({ code }) => code))(
+  'in %s who sends a file is told of a wrong name, and of what is no package, without a word of English',
+  async (code) => {
+    const { say } = voiceOf(code);
+    const refusalOf = async (file: SentFile): Promise<Refusal> =>
+      (await (await on.send([file])).json()) as Refusal;
+    const whole = gzipSync('package '.repeat(1000));
+    const broken = Buffer.from(whole).fill(0xff, 12, 20);
+    for (const content of ['hello', broken, whole.subarray(0, 20)]) {
+      expect(say((await refusalOf({ name: 'a.ipk', content })).stderr)).not.toMatch(/[a-z]{2}/);
+    }
+    const { stderr, remedy } = await refusalOf({ name: 'a.txt', content: 'x' });
+    expect(say(stderr) + say(remedy)).not.toMatch(/[a-z]{4}|\bor\b/);
+  },
+);
