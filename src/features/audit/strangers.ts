@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { lstat, opendir, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -36,10 +37,8 @@ export async function findSetId(
     if (!isFolder && (stat.mode & SET_ID) !== 0 && !isRecorded(path)) found.push(path);
   };
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-    // Not read as a whole: some have a million files.
-    const entries = await opendir(join(root, folder)).catch(() => []);
     let count = 0;
-    for await (const entry of entries) {
+    for await (const entry of entriesOf(join(root, folder))) {
       signal.throwIfAborted();
       count += 1;
       seen += 1;
@@ -53,6 +52,15 @@ export async function findSetId(
     }
   }
   return { found: found.sort(), unseen: unseen.sort() };
+}
+
+/** Not read as a whole: some have a million files. A damaged disk may not read to the end. */
+async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  try {
+    yield* await opendir(folder);
+  } catch {
+    // As if it ended there.
+  }
 }
 
 export interface Listener {

@@ -1,12 +1,40 @@
+import type * as Files from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { findListeners, findSetId } from '../../../src/features/audit/strangers.ts';
+
+vi.mock('node:fs/promises', async (load) => {
+  const files = await load<typeof Files>();
+  const opendir: typeof files.opendir = async (path, options) => {
+    const folder = await files.opendir(path, options);
+    if (!path.toString().endsWith('damaged')) return folder;
+    folder.read = () => Promise.reject(new Error('EIO: i/o error, scandir'));
+    folder[Symbol.asyncIterator] = async function* () {
+      yield await folder.read();
+    } as never;
+    return folder;
+  };
+  return { ...files, opendir };
+});
+
+test('a folder that a damaged disk cannot read to its end keeps nothing else from being seen', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'depotd-set-id-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  for (const folder of ['a', 'damaged', 'z']) await mkdir(join(root, folder));
+  await writeFile(join(root, 'a/one'), '');
+  await chmod(join(root, 'a/one'), 0o4755);
+
+  const signal = AbortSignal.timeout(20_000);
+  const { found } = await findSetId(root, { isRecorded: () => false, signal });
+
+  expect(found).toEqual(['/a/one']);
+});
 
 test('a script of no package that listens is named, though a package\u2019s program runs it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-listener-'));
