@@ -30,6 +30,8 @@ import { isEnded } from './states.ts';
 export interface ConfirmOrBack {
   /** @throws DepotError no_space, unavailable: then it is not confirmed */
   confirm: (jobId: string) => Promise<Outcome>;
+  /** Whether the job waits to be confirmed, or goes back at the moment. */
+  isOpen: (jobId: string) => boolean;
   /** Unix seconds; undefined unless the job waits to be confirmed. */
   confirmBy: (jobId: string) => number | undefined;
   /** Whether anything waits: a daemon that ends meanwhile by itself has to be started again. */
@@ -128,6 +130,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
       });
       return 'confirmed';
     },
+    isOpen: (id) => entries.get(id)?.state === 'waiting',
     confirmBy: (id) => {
       const entry = entries.get(id);
       if (entry?.state !== 'waiting' || goesBack(id)) return undefined;

@@ -110,14 +110,14 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
 /** Of jobs that have ended: what waits to be confirmed, or is being undone. */
 function neededBy(
   queue: Pick<Queue, 'all'>,
-  { confirmBy }: Pick<ConfirmOrBack, 'confirmBy'>,
+  { isOpen }: Pick<ConfirmOrBack, 'isOpen'>,
   hasBegun: () => boolean,
 ): (job: Job) => boolean {
   return ({ id, params }) => {
     // An undo keeps what it replaces itself, and goes by what its task has kept.
     const isBeingUndone = queue.all().some((job) => isUndoOf(id)(job) && !isEnded(job.state));
     const mayWait = !hasBegun() && params.confirm_s !== undefined;
-    return mayWait || isBeingUndone || confirmBy(id) !== undefined;
+    return mayWait || isBeingUndone || isOpen(id);
   };
 }
 
