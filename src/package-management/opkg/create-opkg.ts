@@ -94,6 +94,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
         statusFile,
         installation.lockFile,
         ...[COPY_NAME, PLAIN_COPY_NAME].map((name) => join(paths.stateDir, name)),
+        ...installation.statusFolders,
       ],
     },
     restoration: async () =>

@@ -9,6 +9,7 @@ read_manager_settings() {
   read -r lock
   read -r copy
   read -r plain_copy
+  status_folders=$(cat)
   info=${status%/*}/info
 }
 
@@ -37,6 +38,8 @@ is_path_trusted() {
   return 1
 }
 
+is_folder_trusted() { is_path_trusted "$1" && is_path_trusted "$(cd -P "$1/" && pwd)"; }
+
 # A file of root's with a hard link of that name would be emptied as well.
 has_one_name() {
   ls -ldn "$1" 2>/dev/null | {
@@ -51,7 +54,7 @@ has_one_name() {
 own_lock_file() {
   home=${lock%/*}
   [ -d "$home" ] || (umask 022 && mkdir -p "$home")
-  is_path_trusted "$home" && is_path_trusted "$(cd -P "$home" && pwd)" || return 1
+  is_folder_trusted "$home" || return 1
   for _ in 1 2 3 4 5; do
     if [ -f "$lock" ] && [ ! -L "$lock" ] && has_one_name "$lock" && is_trusted "$lock"; then
       return 0
@@ -61,17 +64,23 @@ own_lock_file() {
   return 1
 }
 
-# opkg writes the status file of each destination anew, as that of `ram` in /tmp.
+# opkg writes the status file of each destination anew, as that of `ram` in /tmp. Like opkg, it lets
+# be what lies on a disk that nobody can write.
 own_status_folders() {
-  cat "$root/etc/opkg.conf" "$root"/etc/opkg/*.conf 2>/dev/null | {
-    while read -r word _ place; do
-      [ "$word" = dest ] || continue
-      home=$root/${place#/}
-      home=${home%/}/usr/lib/opkg
-      [ -d "$home" ] || (umask 022 && mkdir -p "$home") 2>/dev/null
-      is_path_trusted "$home" && is_path_trusted "$(cd -P "$home" && pwd)" || exit 1
+  while IFS= read -r home; do
+    part=$home next=
+    until [ -e "$part/" ] || [ -L "$part" ]; do
+      next=$part
+      part=${part%/*}
     done
-  }
+    is_folder_trusted "$part" || return 1
+    [ -z "$next" ] || case $(umask 022 && LC_ALL=C mkdir "$next" 2>&1) in
+    *'ead-only file system'*) continue ;;
+    esac
+    (umask 022 && mkdir -p "$home") && is_folder_trusted "$home" || return 1
+  done <<EOF
+$status_folders
+EOF
 }
 
 run_opkg() {

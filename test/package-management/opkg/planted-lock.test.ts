@@ -1,7 +1,7 @@
-import { link, mkdir, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { runCommand, type Outcome } from '../../device/command.ts';
 import type { Device } from '../../device/device.ts';
@@ -72,6 +72,33 @@ describe.skipIf(!canBeAnother)('what another user planted in the place of opkgâ€
       expect(stderr).toContain("a folder of its status files is not root's");
     },
   );
+
+  test('another destination is found however opkg.conf names it, and nothing else is made', async () => {
+    const { device, plant } = await createOpenDevice();
+    const lines = 'dest "usb disk" "/mnt/my disk"\ndest last /mnt/last';
+    await writeFile(join(device.root, 'etc/opkg/zy.conf'), lines);
+    await writeFile(join(device.root, 'etc/opkg/zz.conf'), '# nothing\n');
+
+    expect(await watcherUpgrades(device, 'absent')).toMatchObject({ stderr: '' });
+
+    expect((await readdir(join(device.root, 'mnt'))).sort()).toEqual(['last', 'my disk']);
+    expect((await readdir(device.root)).filter((name) => name.includes('"'))).toEqual([]);
+    await writeFile(join(device.root, 'etc/opkg/zz.conf'), 'dest other "/tmp/other"\n');
+    await plant('tmp/other', PLANTS['a link to a folder'] ?? String);
+    expect((await watcherUpgrades(device, 'absent')).code).toBe(1);
+  });
+
+  test('a disk that nobody can write keeps the watcher from nothing', async () => {
+    const { device } = await createOpenDevice();
+    await mkdir(join(device.root, 'mnt/disk'), { recursive: true });
+    await writeFile(join(device.root, 'etc/opkg/zz.conf'), 'dest disk /mnt/disk\n');
+    await runCommand(['mount', '-t', 'tmpfs', '-o', 'ro', 'none', join(device.root, 'mnt/disk')]);
+    onTestFinished(async () => {
+      await runCommand(['umount', join(device.root, 'mnt/disk')]);
+    });
+
+    expect((await watcherUpgrades(device, 'absent')).stderr).not.toContain('status files');
+  });
 
   test('a lock folder of somebody else is not used', async () => {
     const { device, outside, plant } = await createOpenDevice();
