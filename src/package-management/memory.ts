@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import type { Job } from '../jobs/job.ts';
 import { slots, type Content, type Remembering, type Scope, type Slots } from '../jobs/memory.ts';
-import type { PackageDatabase } from './database.ts';
+import { isPresent, type PackageDatabase } from './database.ts';
 import { withNeeded } from './dependencies.ts';
+import { changedPackages } from './half-installed.ts';
 
 /**
  * What a transaction leaves for its later steps and for the repair. A job has one transaction under
@@ -63,17 +64,22 @@ export type Chosen = NonNullable<ReturnType<typeof chosen.find>>;
 
 /**
  * What of these packages a job may have brought that was cut off: what else came since the boot,
- * before this daemon did, is of others.
+ * before this daemon did, is of others, and so is what that needs.
  * @returns undefined if that cannot be told: all of them
  */
 export function ownPackages(
   context: Remembering & { job: Pick<Job, 'verdict'> },
-  database: PackageDatabase,
+  { before, now }: { before: PackageDatabase; now: PackageDatabase },
 ): ReadonlySet<string> | undefined {
   const { names, file } = chosen.find(context) ?? { names: [] };
   const asked = file === undefined ? names : [file.name];
-  const isKnown = asked.length > 0 && context.job.verdict?.state === 'interrupted';
-  return isKnown ? withNeeded(database, asked) : undefined;
+  if (asked.length === 0 || context.job.verdict?.state !== 'interrupted') return undefined;
+  const own = withNeeded(now, asked);
+  const others = changedPackages(before, now).filter(
+    (name) => !own.has(name) && isPresent(now.get(name)),
+  );
+  const theirs = withNeeded(now, others);
+  return new Set([...own].filter((name) => !theirs.has(name)));
 }
 
 /** How much of it lasts. */

@@ -174,8 +174,9 @@ async function assess(
   const now = await manager.installed();
   // Before orphans are looked for, which may wait: what somebody else installs meanwhile did not
   // come with this job.
-  const found = compare(work, before ?? now, now);
-  const own = work.databaseBefore === undefined ? ownPackages(context, now) : undefined;
+  const range = { before: before ?? now, now };
+  const found = compare(work, range.before, now);
+  const own = work.databaseBefore === undefined ? ownPackages(context, range) : undefined;
   const came = found.came.filter((name) => own?.has(name) !== false);
   findings.write(context, { ...found, came });
   await attempt(context, async () => {

@@ -103,6 +103,37 @@ test('after a power cut before all of an install was written what others install
   expect(await device.read('usr/bin/tiny-01')).toBeDefined();
 });
 
+test('what others install then stays with all that it needs, the cut-off install’s own, too', async () => {
+  device.feed.publish([
+    {
+      name: 'shared',
+      version: '1.0-1',
+      architecture: 'all',
+      files: { '/usr/bin/shared': { content: 's' } },
+    },
+    { name: 'mine', version: '1.0-1', architecture: 'all', fields: { Depends: 'shared' } },
+    { name: 'theirs', version: '1.0-1', architecture: 'all', fields: { Depends: 'shared' } },
+  ]);
+  await device.opkg('update');
+  await writeFile(hold, '');
+  const task = await daemon.submit('install', { package: 'mine' });
+  await expect.poll(calls).toContain('-f');
+  await daemon.kill('SIGKILL');
+  await rm(hold);
+  await asOfAnotherBoot(join(device.root, 'etc/depotd/jobs.jsonl'));
+  await device.opkg('install', 'theirs');
+
+  await daemon.restart();
+
+  expect(await daemon.finished(task)).toMatchObject({ state: 'interrupted' });
+  expect(await Promise.all(['mine', 'theirs', 'shared'].map(versionOf))).toEqual([
+    undefined,
+    '1.0-1',
+    '1.0-1',
+  ]);
+  expect(await device.read('usr/bin/shared')).toBe('s');
+});
+
 test('an install that the disk did not get says so and is not done', async () => {
   await writeFile(failing, '');
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { rewriteFile } from '../../../device/durable-file.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
-import { isPresent, type PackageDatabase } from '../../database.ts';
+import { isPresent } from '../../database.ts';
 import { changedPackages } from '../../half-installed.ts';
 import { lasting, ownPackages } from '../../memory.ts';
 import { waitForOpkg } from '../changing/lock.ts';
@@ -29,7 +29,7 @@ export async function restoreUnwritten(
   ];
   if (before === now) return;
   lasting.write(context, { isRestored: true });
-  const merged = before && now && withOthers(before, now, (all) => ownPackages(context, all));
+  const merged = before && now && withOthers(context, { before, now });
   if (!merged) await statusCopy.restore();
   else {
     await rewriteFile(statusFile, merged);
@@ -40,16 +40,14 @@ export async function restoreUnwritten(
 
 /**
  * The status file of before a job with what others have installed since.
- * @param ownOf what the job itself may have installed; undefined if nobody knows
  * @returns undefined if there is no such thing
  */
 function withOthers(
-  before: string,
-  now: string,
-  ownOf: (database: PackageDatabase) => ReadonlySet<string> | undefined,
+  context: StepContext,
+  { before, now }: { before: string; now: string },
 ): string | undefined {
   const [former, database] = [parseStatus(before), parseStatus(now)];
-  const own = ownOf(database);
+  const own = ownPackages(context, { before: former, now: database });
   const others = changedPackages(former, database).filter(
     (name) => own?.has(name) === false && isPresent(database.get(name)),
   );
