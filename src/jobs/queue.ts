@@ -233,8 +233,9 @@ async function prune(
   index: JobIndex,
   isNeeded: (job: Job) => boolean,
 ): Promise<void> {
-  const rest = index.all().filter((job) => !isNeeded(job));
-  for (const id of jobsToForget(rest, limits())) {
+  for (const id of jobsToForget(index.all(), limits())) {
+    const job = index.get(id);
+    if (job !== undefined && isNeeded(job)) continue;
     try {
       await index.forget(id);
       await logs.remove(id);

@@ -37,6 +37,21 @@ test('of the jobs that have ended no more than the limit are kept, the newest, a
   await reopened.journal.close();
 });
 
+test('whether a job is needed still is asked of those alone that would be forgotten', async () => {
+  const open = await openQueue(folder, { limits: { jobs: 3, logBytes: 1024 ** 2 } });
+  const asked: string[] = [];
+  open.queue.keepWhile(({ id }) => asked.push(id) > 0);
+
+  const ids = await runAll(
+    open,
+    ['a', 'b', 'c', 'd'].map(() => 'echo text'),
+  );
+
+  await expect.poll(() => [...new Set(asked)]).toEqual(ids.slice(0, 1));
+  expect(open.queue.all().map(({ id }) => id)).toEqual(ids);
+  await open.journal.close();
+});
+
 test('old logs go when all together are larger than the limit, but the newest stays whatever its size', async () => {
   const open = await openQueue(folder, { limits: { jobs: 100, logBytes: 2500 } });
 
