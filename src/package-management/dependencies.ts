@@ -70,10 +70,18 @@ export function cameWith(
 
 /** These and all that they need, and what that needs, as far as it is installed. */
 export function withNeeded(database: PackageDatabase, names: readonly string[]): Set<string> {
+  const providers = new Map<string, string[]>();
+  for (const { name, provides } of [...database.values()].filter(isPresent)) {
+    for (const each of [name, ...provides]) {
+      const known = providers.get(each);
+      if (known === undefined) providers.set(each, [name]);
+      else known.push(name);
+    }
+  }
   const found = new Set(names);
   for (const name of found) {
-    for (const alternatives of [[name], ...(database.get(name)?.depends ?? [])]) {
-      for (const entry of providersOf(database, alternatives)) found.add(entry.name);
+    for (const wanted of [name, ...(database.get(name)?.depends ?? []).flat()]) {
+      for (const provider of providers.get(wanted) ?? []) found.add(provider);
     }
   }
   return found;
