@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { lstat, readdir } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -175,6 +175,23 @@ test.skipIf(!canBeAnother)(
     expect(task.error).toContain(`${on.device.root}/tmp/usr belongs to the user ${ANOTHER_USER}`);
   },
 );
+
+test('a destination in which everybody may write is refused with what helps', async () => {
+  const { device } = await createOpenDevice();
+  const disk = join(device.root, 'mnt/disk');
+  await mkdir(disk, { recursive: true });
+  await chmod(disk, 0o777);
+  await writeFile(join(device.root, 'etc/opkg/zz.conf'), 'dest disk /mnt/disk\n');
+  const daemon = await start(device);
+  const install = async () => daemon.finished(await daemon.submit('install', { package: 'demo' }));
+
+  const { error, remedy = '' } = (await install()) as { error?: string; remedy?: string };
+
+  expect(error).toContain(`everybody may rename what is in ${disk}`);
+  expect(remedy).toContain('let nobody else write in that folder');
+  await chmod(disk, 0o755);
+  expect(await install()).toMatchObject({ state: 'done' });
+});
 
 async function start(device: Device, ...set: string[]): Promise<TestDaemon> {
   const daemon = await startDaemon(device, { set });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { isThere } from '../../device/is-there.ts';
 import { followTrusted, openTrustedFolder } from '../../device/private-folder.ts';
-import { isCausedBy } from '../../errors.ts';
+import { DepotError, isCausedBy } from '../../errors.ts';
 import type { PackageDatabase } from '../database.ts';
 import type { BackendContext } from '../manager.ts';
 import { createConfigReader, type OpkgConfig } from './config.ts';
@@ -113,10 +113,18 @@ export async function statusFilesIn({
   return [...(first === undefined ? [] : [first]), ...(await Promise.all(isOurs)).flat()];
 }
 
+const STATUS_REMEDY =
+  'opkg writes there as root: let nobody else write in that folder and those above it, or take ' +
+  "the destination out of opkg's configuration.";
+
 /** opkg writes the status file of each destination anew, also through a link. */
 async function openStatusFolder(folder: string): Promise<void> {
   await openTrustedFolder(folder, 0o755).catch((error: unknown) => {
-    if (!isCausedBy(error, ['EROFS'])) throw error;
+    if (isCausedBy(error, ['EROFS'])) return;
+    // The system's own reasons, such as a full disk, say enough.
+    if (!(error instanceof DepotError) || error.cause !== undefined) throw error;
+    const explanation = { code: 'unknown', remedy: STATUS_REMEDY };
+    throw new DepotError(error.code, error.message, { cause: error, explanation });
   });
 }
 
