@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chmod, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -176,22 +176,34 @@ test.skipIf(!canBeAnother)(
   },
 );
 
-test('a destination in which everybody may write is refused with what helps', async () => {
-  const { device } = await createOpenDevice();
-  const disk = join(device.root, 'mnt/disk');
-  await mkdir(disk, { recursive: true });
-  await chmod(disk, 0o777);
-  await writeFile(join(device.root, 'etc/opkg/zz.conf'), 'dest disk /mnt/disk\n');
-  const daemon = await start(device);
-  const install = async () => daemon.finished(await daemon.submit('install', { package: 'demo' }));
+test.skipIf(!canBeAnother)(
+  'a destination on a shared disk serves until what opkg writes there is of another user',
+  async () => {
+    const { device } = await createOpenDevice();
+    const folder = join(device.root, 'mnt/disk/usr/lib/opkg');
+    await mkdir(folder, { recursive: true });
+    await chmod(join(device.root, 'mnt/disk'), 0o777);
+    await writeFile(
+      join(folder, 'status'),
+      'Package: shared\nVersion: 1\nStatus: install user installed\nArchitecture: all\n\n',
+    );
+    await writeFile(join(device.root, 'etc/opkg/zz.conf'), 'dest disk /mnt/disk\n');
+    const daemon = await start(device);
+    const run = async (kind: 'install' | 'remove') =>
+      daemon.finished(await daemon.submit(kind, { package: 'demo' }));
 
-  const { error, remedy = '' } = (await install()) as { error?: string; remedy?: string };
+    expect(await run('install')).toMatchObject({ state: 'done' });
+    const shared = await daemon.get('admin/store/status?package=shared');
+    expect(await shared.json()).toMatchObject({ installed: true });
 
-  expect(error).toContain(`everybody may rename what is in ${disk}`);
-  expect(remedy).toContain('let nobody else write in that folder');
-  await chmod(disk, 0o755);
-  expect(await install()).toMatchObject({ state: 'done' });
-});
+    await chown(join(device.root, 'mnt/disk/usr'), ANOTHER_USER, ANOTHER_USER);
+    const { error, remedy } = (await run('remove')) as { error?: string; remedy?: string };
+    expect(error).toContain(
+      `${join(device.root, 'mnt/disk/usr')} belongs to the user ${ANOTHER_USER}`,
+    );
+    expect(remedy).toContain('give that folder and those above it to root');
+  },
+);
 
 async function start(device: Device, ...set: string[]): Promise<TestDaemon> {
   const daemon = await startDaemon(device, { set });

@@ -73,18 +73,34 @@ export async function followTrusted(path: string, mode: number | undefined): Pro
   return (await walk(path, mode)).real;
 }
 
+/**
+ * A folder that is root's or this user's, as all are that lead there. Unlike one that is trusted it
+ * may lie on a disk whose owner lets everybody rename what is on it, a share say: then that holds
+ * for as long as nobody does.
+ * @param mode of the folder if it is to be made
+ * @throws DepotError unavailable
+ */
+export async function findOwnFolder(path: string, mode: number | undefined): Promise<void> {
+  await walk(path, mode, { mayBeRenamed: true });
+}
+
 /** @returns the folder's path without links, and what it is */
 async function walk(
   path: string,
   mode: number | undefined,
+  { mayBeRenamed = false } = {},
 ): Promise<{ real: string; entry: Stats }> {
+  const check = (at: string, entry: Stats): void => {
+    checkOwner(path, at, entry);
+    if (!mayBeRenamed) checkNames(path, at, entry);
+  };
   const names = namesIn(path);
   let links = 0;
   const root = lstatSync('/');
   const memory = lstatSync(tmpdir(), { throwIfNoEntry: false });
   const isQuick = ({ dev }: Stats): boolean => dev === root.dev || dev === memory?.dev;
   let [at, found] = ['/', root];
-  checkFolder(path, at, found);
+  check(at, found);
   for (let name = names.shift(); name !== undefined; name = names.shift()) {
     const next = join(at, name);
     const madeAs = names.length > 0 && mode !== undefined ? 0o755 : mode;
@@ -99,7 +115,7 @@ async function walk(
     } else {
       if (!entry.isDirectory()) throw unusable(path, `${next} is no folder`);
       [at, found] = [next, entry];
-      checkFolder(path, at, found);
+      check(at, found);
     }
   }
   return { real: at, entry: found };
@@ -129,9 +145,12 @@ async function makeFolder(path: string, mode: number): Promise<void> {
   });
 }
 
-/** Names in it are only as good as the folder itself. */
-function checkFolder(path: string, folder: string, entry: Stats): void {
+function checkOwner(path: string, folder: string, entry: Stats): void {
   if (!isTrusted(entry)) throw unusable(path, `${folder} belongs to the user ${entry.uid}`);
+}
+
+/** Names in it are only as good as the folder itself. */
+function checkNames(path: string, folder: string, entry: Stats): void {
   if (isForEverybody(entry) && (entry.mode & STICKY) === 0) {
     throw unusable(path, `everybody may rename what is in ${folder}`);
   }

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { isThere } from '../../device/is-there.ts';
-import { followTrusted, openTrustedFolder } from '../../device/private-folder.ts';
+import { findOwnFolder, openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError, isCausedBy } from '../../errors.ts';
 import type { PackageDatabase } from '../database.ts';
 import type { BackendContext } from '../manager.ts';
@@ -105,7 +105,7 @@ export async function statusFilesIn({
 }: Pick<OpkgConfig, 'destinations'>): Promise<string[]> {
   const [first, ...others] = destinations.map(statusFileIn);
   const isOurs = others.map((file) =>
-    followTrusted(dirname(file), undefined).then(
+    findOwnFolder(dirname(file), undefined).then(
       () => [file],
       () => [],
     ),
@@ -114,12 +114,12 @@ export async function statusFilesIn({
 }
 
 const STATUS_REMEDY =
-  'opkg writes there as root: let nobody else write in that folder and those above it, or take ' +
-  "the destination out of opkg's configuration.";
+  'opkg writes there as root: give that folder and those above it to root, or take the ' +
+  "destination out of opkg's configuration.";
 
 /** opkg writes the status file of each destination anew, also through a link. */
 async function openStatusFolder(folder: string): Promise<void> {
-  await openTrustedFolder(folder, 0o755).catch((error: unknown) => {
+  await findOwnFolder(folder, 0o755).catch((error: unknown) => {
     if (isCausedBy(error, ['EROFS'])) return;
     // The system's own reasons, such as a full disk, say enough.
     if (!(error instanceof DepotError) || error.cause !== undefined) throw error;

@@ -14,14 +14,14 @@ read_manager_settings() {
 }
 
 # Whether what a path is, and what it leads to, is root's, and nobody else can rename what is in it:
-# a folder that everybody may write must be sticky.
+# a folder that everybody may write must be sticky. With `may_be_renamed` the first will do.
 is_trusted() {
   { ls -ldn "$1" && ls -ldLn "$1"; } 2>/dev/null | {
     count=0
     while read -r mode _ uid _; do
       [ "$uid" = 0 ] || [ "$uid" = "$(id -u)" ] || exit 1
       case $mode in
-      d???????w[!tT]*) exit 1 ;;
+      d???????w[!tT]*) [ -n "${may_be_renamed-}" ] || exit 1 ;;
       esac
       count=$((count + 1))
     done
@@ -65,8 +65,9 @@ own_lock_file() {
 }
 
 # opkg writes the status file of each destination anew, as that of `ram` in /tmp. Like opkg, it lets
-# be what lies on a disk that nobody can write.
-own_status_folders() {
+# be what lies on a disk that nobody can write; a disk may be shared by its owner's wish.
+own_status_folders() (
+  may_be_renamed=1
   while IFS= read -r home; do
     part=$home next=
     until [ -e "$part/" ] || [ -L "$part" ]; do
@@ -81,7 +82,7 @@ own_status_folders() {
   done <<EOF
 $status_folders
 EOF
-}
+)
 
 run_opkg() {
   if ! own_lock_file; then
