@@ -10,6 +10,7 @@ import { sayGoodbye } from './attributes.ts';
 import { exchange, failureOf } from './exchange.ts';
 import type { Fleet, Known } from './fleet.ts';
 import { isAtWork, PROGRESS_MS, reportProgress } from './progress.ts';
+import { tidyDownloads } from './transfer.ts';
 
 /** Asks the server from time to time, by one timer. */
 export interface Agent {
@@ -176,7 +177,10 @@ async function exchangeOnce(
   try {
     const server = await fleet.connect();
     try {
-      if (isAsked) await exchange(fleet, server, isDue);
+      if (isAsked) {
+        await exchange(fleet, server, isDue);
+        await tidyDownloads(fleet);
+      }
       await reportProgress(fleet, server);
     } finally {
       server.client.close();

@@ -12,7 +12,6 @@ import { forgetful, type Fleet, type Server } from './fleet.ts';
 import { jobOf } from './jobs.ts';
 import { act } from './perform.ts';
 import { areEndsOfItsActions, reportEnds } from './report.ts';
-import { tidyDownloads } from './transfer.ts';
 
 /**
  * One exchange with the server: first what it has to know, then a poll, then what that asks for.
@@ -30,7 +29,6 @@ export async function exchange(fleet: Fleet, server: Server, isPollDue: boolean)
   // Another server or another name: nothing of what the one before said holds.
   if (known.from !== server.from) Object.assign(known, forgetful(), { from: server.from });
   await adoptEndedJobs(fleet, server);
-  await tidyDownloads(fleet);
   const isDoubted = mayHaveForgotten(fleet) || !(await areEndsOfItsActions(fleet, server));
   if (isDoubted) known.offered = undefined;
   else await reportEnds(fleet, server);
