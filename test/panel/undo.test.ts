@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { startDaemon } from '../device/daemon.ts';
-import { createDevice } from '../device/device.ts';
+import { startDaemon, type TestDaemon } from '../device/daemon.ts';
+import { createDevice, type Device } from '../device/device.ts';
 import { agree, click, goTo, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
@@ -12,13 +12,18 @@ const button = (where: string, text = 'Undo'): string =>
   `[...document.querySelectorAll('${where} button')].find((one) =>
     one.innerText.trim() === '${text}' && !one.disabled && one.checkVisibility())`;
 
-test('a removal is undone from its notice, and that from Activity', async () => {
+async function startWithDemo(): Promise<{ device: Device; daemon: TestDaemon }> {
   const device = await createDevice();
   onTestFinished(() => device.close());
   await device.opkg('update');
   await device.opkg('install', 'app-meta-demo');
   const daemon = await startDaemon(device);
   onTestFinished(() => daemon.close());
+  return { device, daemon };
+}
+
+test('a removal is undone from its notice, and that from Activity', async () => {
+  const { device, daemon } = await startWithDemo();
   const version = async (): Promise<string | undefined> => {
     const { state, version: found } = (await device.database()).get('demo-app') ?? {};
     return state === 'installed' ? found : undefined;
@@ -90,12 +95,7 @@ test('a page that is loaded again while it counts confirms all the same', async 
 });
 
 test('a restore says what it brings back: settings alone, and after a boot what no list is there for', async () => {
-  const device = await createDevice();
-  onTestFinished(() => device.close());
-  await device.opkg('update');
-  await device.opkg('install', 'app-meta-demo');
-  const daemon = await startDaemon(device);
-  onTestFinished(() => daemon.close());
+  const { device, daemon } = await startWithDemo();
   const settings = join(device.root, 'etc/config/demo-app');
   await writeFile(settings, 'config mine\n');
   await daemon.finished(await daemon.submit('backup'));
