@@ -64,8 +64,8 @@ export interface Job {
   isDismissed?: boolean;
   /** It stands for a record that could not be believed. */
   isDamaged?: boolean;
-  /** Whether there was a mark for it when it was recorded (job-marks.ts). */
-  isMarked?: boolean;
+  /** The name of its mark (job-marks.ts); says nothing once it has ended. */
+  mark?: string;
   /** How much of the command under way is done, if it says so: 0 to 100. */
   percent?: number;
   /** Size of its log when it ended, for keeping no more than the limit. */

@@ -5,47 +5,90 @@ import { syncPath } from '../../device/durable-file.ts';
 import { systemCode } from '../../errors.ts';
 
 /**
- * An empty file for each job on record. A job whose end cannot be written, for want of room, loses
- * its mark instead: unlink(2) finds room also where writing over old data does not, on
- * copy-on-write file systems (docs/reference/jobs.md). A job on record as not ended that has lost
- * its mark does not run again. Any other mark stays until its job is forgotten.
+ * An empty file, its mark, for each job on record that has not ended. A job whose end cannot be
+ * written, for want of room, loses its mark instead: unlink(2) finds room also where writing over
+ * old data does not, on copy-on-write file systems (docs/reference/jobs.md). A job on record as not
+ * ended that has lost its mark does not run again. The mark of one that has ended is there for the
+ * next one, so that a job that comes alone makes none.
  */
 export interface JobMarks {
-  /** Whether the job had a mark when they were opened; true if the marks are all gone. */
-  has: (id: string) => boolean;
+  /** Whether it was there when they were opened; true if the marks are all gone. */
+  has: (mark: string) => boolean;
+  /** The name of one that no other job has; `isNew` if its file is still to be made. */
+  take: (jobId: string) => { mark: string; isNew: boolean };
   /** They are on the medium only after `sync`. */
-  make: (ids: readonly string[]) => Promise<void>;
+  make: (marks: readonly string[]) => Promise<void>;
   sync: () => Promise<void>;
-  /** Resolves when the mark is gone for good. */
-  remove: (id: string) => Promise<void>;
-  /** For jobs that are not on record, so that it does not matter when the mark goes. */
-  removeLater: (id: string) => void;
-  removeUnknown: (isKnown: (id: string) => boolean) => void;
+  /** The job has ended, and that is on record; or it is forgotten. */
+  release: (jobId: string) => void;
+  /** @returns whether it had one, which is gone for good */
+  remove: (jobId: string) => Promise<boolean>;
+  /** The job is not on record after all: it does not matter when its mark goes. */
+  drop: (jobId: string) => void;
+  /** The jobs that have one by their records. Some that nobody has are kept, the rest go. */
+  adopt: (jobs: readonly { id: string; mark: string }[]) => void;
 }
+
+const MOST_SPARE = 4;
+/** An older depotd gave each job one with the job's name, and no other job gets that. */
+const REUSABLE = /^mark-(\d{1,9})$/;
 
 export function openMarks(folder: string): JobMarks {
   const names = namesIn(folder);
   const known = names === undefined ? undefined : new Set(names);
-  const fileOf = (id: string): string => join(folder, id);
-  const remove = (id: string): Promise<void> => rm(fileOf(id), { force: true });
+  const numbers = (names ?? []).map((name) => Number(REUSABLE.exec(name)?.[1] ?? 0));
+  const held = new Map<string, string>();
+  const spare: string[] = [];
+  let last = Math.max(0, ...numbers);
   let isThere = names !== undefined;
-  const removeLater = (id: string): void => void remove(id).catch(() => undefined);
+  const remove = (mark: string): Promise<void> => rm(join(folder, mark), { force: true });
+  const removeLater = (mark: string): void => void remove(mark).catch(() => undefined);
+  const letGo = (jobId: string, then: (mark: string) => void): void => {
+    const mark = held.get(jobId);
+    held.delete(jobId);
+    if (mark !== undefined) then(mark);
+  };
   return {
-    has: (id) => known?.has(id) ?? true,
-    make: async (ids) => {
-      if (ids.length === 0) return;
+    has: (mark) => known?.has(mark) ?? true,
+    take: (jobId) => {
+      const free = spare.pop();
+      const mark = free ?? `mark-${(last += 1)}`;
+      held.set(jobId, mark);
+      return { mark, isNew: free === undefined };
+    },
+    make: async (marks) => {
+      if (marks.length === 0) return;
       if (!isThere) await makeFolder(folder);
       isThere = true;
-      await Promise.all(ids.map((id) => touch(fileOf(id))));
+      await Promise.all(marks.map((mark) => touch(join(folder, mark))));
     },
     sync: () => syncPath(folder),
-    remove: async (id) => {
-      await remove(id);
-      await syncPath(folder);
+    release: (jobId) => {
+      letGo(jobId, (mark) => (REUSABLE.test(mark) ? spare.push(mark) : removeLater(mark)));
     },
-    removeLater,
-    removeUnknown: (isKnown) => {
-      for (const id of names ?? []) if (!isKnown(id)) removeLater(id);
+    remove: async (jobId) => {
+      const mark = held.get(jobId);
+      if (mark === undefined) return false;
+      try {
+        await remove(mark);
+        await syncPath(folder);
+      } catch {
+        return false;
+      }
+      held.delete(jobId);
+      return true;
+    },
+    drop: (jobId) => {
+      letGo(jobId, removeLater);
+    },
+    adopt: (jobs) => {
+      for (const { id, mark } of jobs) held.set(id, mark);
+      const isHeld = new Set(held.values());
+      for (const mark of names ?? []) {
+        if (isHeld.has(mark)) continue;
+        if (REUSABLE.test(mark) && spare.length < MOST_SPARE) spare.push(mark);
+        else removeLater(mark);
+      }
     },
   };
 }

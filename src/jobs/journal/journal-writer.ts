@@ -35,8 +35,8 @@ export interface JournalWriter {
 
 interface Waiting {
   line: string;
-  /** Of a job that has no mark yet. */
-  newId?: string;
+  /** To be made before the job counts as recorded. */
+  newMark?: string | undefined;
   /** Whether the reserve is there for it. */
   isEnd: boolean;
   resolve: () => void;
@@ -60,10 +60,10 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
   let flushing: Promise<void> | undefined;
 
   const write = async (batch: readonly Waiting[], reserved: number): Promise<void> => {
-    const newIds = batch.flatMap(({ newId }) => newId ?? []);
-    await marks.make(newIds);
+    const newMarks = batch.flatMap(({ newMark }) => newMark ?? []);
+    await marks.make(newMarks);
     const text = batch.map(({ line }) => line).join('');
-    await file.append(text, reserved, newIds.length > 0 ? marks.sync : undefined);
+    await file.append(text, reserved, newMarks.length > 0 ? marks.sync : undefined);
     lineCount += batch.length;
     for (const { resolve } of batch) resolve();
   };
@@ -71,7 +71,6 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
   const writeEach = async (batch: readonly Waiting[]): Promise<void> => {
     for (const entry of batch) {
       await write([entry], entry.isEnd ? 0 : latest.reserve()).catch((error: unknown) => {
-        if (entry.newId !== undefined) marks.removeLater(entry.newId);
         entry.reject(asDepotError(options.folder, error));
       });
     }
@@ -94,7 +93,7 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
     // for the next one.
     flushing = undefined;
   };
-  const append = (line: string, more: Pick<Waiting, 'isEnd' | 'newId'>): Promise<void> =>
+  const append = (line: string, more: Pick<Waiting, 'isEnd' | 'newMark'>): Promise<void> =>
     new Promise((resolve, reject) => {
       waiting.push({ line: `${line}\n`, ...more, resolve, reject });
       flushing ??= flush();
@@ -104,12 +103,12 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
     isLong,
     compact,
     save: async (job, isUrgent = false) => {
-      const isNew = latest.get(job.id) === undefined;
-      if (isNew) job.isMarked = true;
-      const line = latest.put(job);
-      const newId = isNew ? { newId: job.id } : {};
-      await append(line, { isEnd: isUrgent, ...newId }).catch((error: unknown) => {
-        if (isNew) latest.remove(job.id);
+      const taken = latest.get(job.id) === undefined ? marks.take(job.id) : undefined;
+      if (taken) job.mark = taken.mark;
+      const newMark = taken?.isNew === true ? taken.mark : undefined;
+      await append(latest.put(job), { isEnd: isUrgent, newMark }).catch((error: unknown) => {
+        if (taken) latest.remove(job.id);
+        if (taken) marks.drop(job.id);
         throw error;
       });
     },
@@ -118,29 +117,23 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
       try {
         await append(latest.put(job), { isEnd: true });
       } catch (error) {
-        if (job.isMarked === true && (await isGone(marks.remove(job.id)))) return 'marked';
+        if (await marks.remove(job.id)) return 'marked';
         if (before !== undefined) latest.restore(job.id, before);
         throw error;
       }
+      marks.release(job.id);
       return 'recorded';
     },
     forget: async (id) => {
       latest.remove(id);
       await append(JSON.stringify({ id, gone: true }), { isEnd: false });
-      marks.removeLater(id);
+      marks.release(id);
     },
     close: async () => {
       await flushing;
       await file.close();
     },
   };
-}
-
-function isGone(removal: Promise<void>): Promise<boolean> {
-  return removal.then(
-    () => true,
-    () => false,
-  );
 }
 
 /** The newest line of each job, in the order of the queue. */

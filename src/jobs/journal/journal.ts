@@ -53,8 +53,6 @@ export async function openJournal(
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const marks = openMarks(marksFolder);
     const isChanged = await adoptMarks(jobs, marks);
-    const known = new Set(jobs.map(({ id }) => id));
-    marks.removeUnknown((id) => known.has(id));
     const writer = createJournalWriter({
       folder,
       file: await openJournalFile(file, content.end),
@@ -98,18 +96,34 @@ function unavailable(message: string, cause: unknown): DepotError {
  * @returns whether a record says something else now
  */
 async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<boolean> {
-  const lost = jobs.filter(
-    ({ state, isMarked, id }) => !isEnded(state) && isMarked === true && !marks.has(id),
-  );
-  for (const job of lost) endWithoutMark(job);
   const unended = jobs.filter(({ state }) => !isEnded(state));
-  const isNew = unended.some(({ isMarked }) => isMarked === undefined);
-  const areMarked = await addMarks(
+  const areOlder = unended.map(nameOlderMark);
+  const lost = unended.filter(({ mark }) => mark !== undefined && !marks.has(mark));
+  for (const job of lost) endWithoutMark(job);
+  const left = unended.filter((job) => !lost.includes(job));
+  marks.adopt(left.flatMap(({ id, mark }) => (mark === undefined ? [] : { id, mark })));
+  const bare = left.filter(({ mark }) => mark === undefined);
+  for (const job of bare) job.mark = marks.take(job.id).mark;
+  const areMade = await addMarks(
     marks,
-    unended.map(({ id }) => id),
+    left.flatMap(({ mark }) => mark ?? []),
   );
-  for (const job of unended) job.isMarked ??= areMarked;
-  return isNew || lost.length > 0;
+  for (const job of areMade ? [] : bare) {
+    marks.drop(job.id);
+    delete job.mark;
+  }
+  return areOlder.includes(true) || bare.length > 0 || lost.length > 0;
+}
+
+/** An older depotd said only whether there was one, which it gave the job's name. */
+function nameOlderMark(job: Job & { isMarked?: boolean }): boolean {
+  const { isMarked } = job;
+  if (isMarked === undefined) return false;
+  // It is the later word: this depotd says none of it.
+  delete job.isMarked;
+  delete job.mark;
+  if (isMarked) job.mark = job.id;
+  return true;
 }
 
 function endWithoutMark(job: Job): void {

@@ -102,6 +102,7 @@ const record = v.pipe(
     isDismissed: v.exactOptional(v.boolean()),
     isDamaged: v.exactOptional(v.boolean()),
     isMarked: v.exactOptional(v.boolean()),
+    mark: v.exactOptional(jobId),
     percent: v.exactOptional(v.number()),
     logBytes: v.exactOptional(whole),
     memory: v.record(v.string(), v.unknown()),

@@ -206,60 +206,6 @@ describe('a journal of 30,000 old records', () => {
   });
 });
 
-describe('a job whose end cannot be written any more', () => {
-  test('loses its mark, and does not run again', async () => {
-    const journal = await openJournal(folder);
-    await journal.save(jobOf('queued'));
-    await journal.save({ ...jobOf('running'), state: 'running' });
-    await journal.save(jobOf('other'));
-    expect(await readdir(join(folder, 'job-marks'))).toEqual(['other', 'queued', 'running']);
-    // As on a medium that refuses every write.
-    await journal.close();
-
-    const end = { exitCode: 1, stoppedAt: 2, isMarked: true };
-    const ends = [
-      { ...jobOf('queued'), ...end, state: 'stopped' },
-      { ...jobOf('running'), ...end, state: 'failed' },
-    ] as const;
-    for (const job of ends) expect(await journal.saveEnd(job)).toBe('marked');
-
-    const next = await openJournal(folder);
-    expect(next.jobs).toMatchObject([
-      { id: 'queued', state: 'stopped', exitCode: 143 },
-      { id: 'running', state: 'failed', error: expect.stringContaining('no room') as unknown },
-      { id: 'other', state: 'queued' },
-    ]);
-    await next.close();
-  });
-
-  test('is believed where all marks are gone, as after a restore of the records alone', async () => {
-    const journal = await openJournal(folder);
-    await journal.save(jobOf('a'));
-    await journal.close();
-    await rm(join(folder, 'job-marks'), { recursive: true });
-
-    const next = await openJournal(folder);
-
-    expect(next.jobs).toMatchObject([{ id: 'a', state: 'queued' }]);
-    expect(await readdir(join(folder, 'job-marks'))).toEqual(['a']);
-    await next.close();
-  });
-});
-
-test('the marks of jobs that are forgotten go, also those of a daemon before', async () => {
-  const journal = await openJournal(folder);
-  await journal.save(jobOf('a'));
-  await journal.saveEnd({ ...jobOf('a'), state: 'done', exitCode: 0, stoppedAt: 2 });
-  expect(await readdir(join(folder, 'job-marks'))).toEqual(['a']);
-  await journal.forget('a');
-
-  await expect.poll(() => readdir(join(folder, 'job-marks'))).toEqual([]);
-  await journal.close();
-  await writeFile(join(folder, 'job-marks/old'), '');
-  await (await openJournal(folder)).close();
-  await expect.poll(() => readdir(join(folder, 'job-marks'))).toEqual([]);
-});
-
 test('what is appended to the file by hand is read', async () => {
   const journal = await openJournal(folder);
   await journal.save(jobOf('a'));

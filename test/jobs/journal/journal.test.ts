@@ -59,7 +59,7 @@ test('a saved record is in the file when save resolves', async () => {
 
   await journal.save(jobOf('a'));
 
-  expect((await readFile(file, 'utf8')).trimEnd()).toBe(toLine({ ...jobOf('a'), isMarked: true }));
+  expect((await readFile(file, 'utf8')).trimEnd()).toBe(toLine({ ...jobOf('a'), mark: 'mark-1' }));
   await journal.close();
 });
 
@@ -91,7 +91,7 @@ test('a start writes nothing to the flash while there are few lines that newer o
 });
 
 test('starts do not let the file grow: one with many such lines is made anew', async () => {
-  await writeFile(file, `${toLine(jobOf('a', { isMarked: true }))}\n`.repeat(203));
+  await writeFile(file, `${toLine(jobOf('a', { mark: 'mark-1' }))}\n`.repeat(203));
 
   await (await openJournal(folder)).close();
 
@@ -246,7 +246,7 @@ test('a queued job that is on record without its mark does not run, and says why
   const journal = await openJournal(folder);
   await journal.save(jobOf('a'));
   await journal.close();
-  await rm(join(folder, 'job-marks/a'));
+  await rm(join(folder, 'job-marks/mark-1'));
 
   const { jobs, close } = await openJournal(folder);
   await close();
