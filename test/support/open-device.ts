@@ -26,7 +26,7 @@ export const PLANTS: Record<string, (name: string) => string> = {
 const ENTRIES = [
   ...['.kept-at', '.verdict', '.verdict.new', 'lab', 'lab.sig', '.lab.new', '.lab.sig.new'],
   ...['key', 'daemon.json', 'jobs.jsonl', 'jobs.jsonl.new', 'password', 'opkg-status.before'],
-  'opkg-status.before.gz',
+  ...['opkg-status.before.gz', 'opkg-status.before.2.gz'],
 ];
 
 export interface OpenDevice {

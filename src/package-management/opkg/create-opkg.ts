@@ -19,7 +19,7 @@ import { createListsBackup } from './feeds/lists-backup.ts';
 import { findOffers } from './feeds/lists.ts';
 import { packInstalled } from './package-file/repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
-import { COPY_NAME, PLAIN_COPY_NAME } from './database/status-backup.ts';
+import { COPY_NAMES, PLAIN_COPY_NAME } from './database/status-backup.ts';
 import { createTransactionSteps } from './changing/transaction-steps.ts';
 
 /** opkg, and its database read without it. */
@@ -93,7 +93,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
       settings: [
         statusFile,
         installation.lockFile,
-        ...[COPY_NAME, PLAIN_COPY_NAME].map((name) => join(paths.stateDir, name)),
+        ...[...COPY_NAMES, PLAIN_COPY_NAME].map((name) => join(paths.stateDir, name)),
         ...installation.statusFolders,
       ],
     },

@@ -7,16 +7,17 @@
 read_manager_settings() {
   read -r status
   read -r lock
-  read -r copy
+  read -r first_copy
+  read -r second_copy
   read -r plain_copy
   status_folders=$(cat)
   info=${status%/*}/info
 }
 
-# Whether what a path is, and what it leads to, is root's, and nobody else can rename what is in it:
-# a folder that everybody may write must be sticky. With `may_be_renamed` the first will do.
-is_trusted() {
-  { ls -ldn "$1" && ls -ldLn "$1"; } 2>/dev/null | {
+# Whether what each path is, and what it leads to, is root's, and nobody else can rename what is in
+# it: a folder that everybody may write must be sticky. With `may_be_renamed` the first will do.
+are_trusted() {
+  { ls -ldn "$@" && ls -ldLn "$@"; } 2>/dev/null | {
     count=0
     while read -r mode _ uid _; do
       [ "$uid" = 0 ] || [ "$uid" = "$(id -u)" ] || exit 1
@@ -25,17 +26,18 @@ is_trusted() {
       esac
       count=$((count + 1))
     done
-    [ "$count" -eq 2 ]
+    [ "$count" -eq $((2 * $#)) ]
   }
 }
 
 is_path_trusted() {
   path=$1
-  while is_trusted "${path:-/}"; do
-    [ -n "$path" ] || return 0
+  set -- /
+  while [ -n "$path" ]; do
+    set -- "$@" "$path"
     path=${path%/*}
   done
-  return 1
+  are_trusted "$@"
 }
 
 is_folder_trusted() { is_path_trusted "$1" && is_path_trusted "$(cd -P "$1/" && pwd)"; }
@@ -56,7 +58,7 @@ own_lock_file() {
   [ -d "$home" ] || (umask 022 && mkdir -p "$home")
   is_folder_trusted "$home" || return 1
   for _ in 1 2 3 4 5; do
-    if [ -f "$lock" ] && [ ! -L "$lock" ] && has_one_name "$lock" && is_trusted "$lock"; then
+    if [ -f "$lock" ] && [ ! -L "$lock" ] && has_one_name "$lock" && are_trusted "$lock"; then
       return 0
     fi
     rm -f "$lock" && (set -C && umask 027 && : >"$lock") && return 0
@@ -112,7 +114,18 @@ is_whole() {
   [ -f "$info/$package.list" ] && grep -Fqx "Version: $old" "$info/$package.control"
 }
 
-database_before() { cat "$plain_copy" 2>/dev/null || gzip -dc <"$copy"; }
+# The newest copy that is whole: alternating-files.ts says where its number stands.
+database_before() {
+  cat "$plain_copy" 2>/dev/null && return
+  newest='' highest=0
+  for file in "$first_copy" "$second_copy"; do
+    gzip -dc <"$file" >/dev/null 2>&1 || continue
+    number=$(dd if="$file" bs=1 skip=12 count=16 2>/dev/null | tr -dc 0-9)
+    [ "${#number}" -eq 16 ] || number=9999999999999999
+    [ "$number" -le "$highest" ] || newest=$file highest=$number
+  done
+  [ -n "$newest" ] && gzip -dc <"$newest"
+}
 
 mend_database() {
   if [ -z "$(version)" ] && database_before >"$status.new"; then mv "$status.new" "$status"; fi

@@ -1,15 +1,14 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
 import type { PackageDatabase } from '../../database.ts';
+import { createAlternatingFiles } from '../../../device/alternating-files.ts';
 import { replaceFile, syncPath } from '../../../device/durable-file.ts';
 import { isThere } from '../../../device/is-there.ts';
 import { systemCode } from '../../../errors.ts';
 import { endsWell, parseStatus } from './status-file.ts';
 
-/** The self-upgrade's watcher knows the names, too. */
-export const COPY_NAME = 'opkg-status.before.gz';
+/** The self-upgrade's watcher knows them, too. */
+export const COPY_NAMES = ['opkg-status.before.gz', 'opkg-status.before.2.gz'] as const;
 /** As depotd wrote it before it compressed the copy. */
 export const PLAIN_COPY_NAME = 'opkg-status.before';
 /** Of a device with 100,000 packages. */
@@ -40,12 +39,14 @@ export interface StatusCopy {
  * counts until the next save, which removes it first.
  */
 export function createStatusCopy(statusFile: string, stateDir: string): StatusCopy {
-  const copyFile = join(stateDir, COPY_NAME);
+  const [first, second] = COPY_NAMES;
+  const copies = createAlternatingFiles(
+    [join(stateDir, first), join(stateDir, second)],
+    MAX_STATUS_BYTES,
+  );
   const plainFile = join(stateDir, PLAIN_COPY_NAME);
   const readCopy = (): Promise<string | undefined> =>
-    readFile(plainFile, 'utf8')
-      .catch(async () => decompress(await readFile(copyFile)))
-      .catch(() => undefined);
+    readFile(plainFile, 'utf8').catch(() => copies.read());
   /** A job asks twice for what was before it. */
   let parsed: { text: string; packages: PackageDatabase } | undefined;
   let last = Promise.resolve();
@@ -57,9 +58,8 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
     if (text === '' ? (before ?? '') !== '' : !endsWell(text)) return;
     const packages = seen && parseStatus(text);
     if (packages && ![...seen.keys()].every((name) => packages.has(name))) return;
-    const copy = await promisify(gzip)(text);
     await removeFile(plainFile);
-    await replaceFile(copyFile, copy);
+    await copies.write(text);
   };
   return {
     // One after the other: what a job saves is not replaced by what was read ahead of it.
@@ -93,10 +93,6 @@ async function readStatus(file: string): Promise<string> {
     if (systemCode(error) === 'ENOENT') return '';
     throw error;
   });
-}
-
-async function decompress(copy: Buffer): Promise<string> {
-  return (await promisify(gunzip)(copy, { maxOutputLength: MAX_STATUS_BYTES })).toString();
 }
 
 /** Gone for good, also after a power cut. */

@@ -1,0 +1,100 @@
+import { constants, open, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { replaceFile } from './durable-file.ts';
+
+/**
+ * A text in two files by turns, packed by gzip. Invariants:
+ *  - the older one is written over in its place (fdatasync(2)) while the newer one stays, so that a
+ *    power cut leaves a whole one;
+ *  - a file keeps its length, and needs no new blocks: to put a new one in its place takes 20 more
+ *    writes, most of them of the file system's own (docs/reference/jobs.md);
+ *  - the number of a text stands in a field of its head that gzip skips (RFC 1952, FEXTRA). One
+ *    without is an older depotd's, which came back after a newer one, and counts as the newest.
+ */
+export interface AlternatingFiles {
+  /** The newest text that is whole; undefined if there is none. */
+  read: () => Promise<string | undefined>;
+  /** Resolves when it is on the medium. */
+  write: (text: string) => Promise<void>;
+}
+
+const BLOCK_BYTES = 4096;
+const [FLAGS_AT, HAS_EXTRA, LENGTH_AT, NUMBER_AT, NUMBER_BYTES] = [3, 4, 10, 12, 16];
+const MOST_EXTRA_BYTES = 0xffff;
+
+interface Packed {
+  file: string;
+  bytes: Buffer;
+  /** Infinite if it has none. */
+  number: number;
+}
+
+/** @param maxBytes of the text */
+export function createAlternatingFiles(
+  files: readonly [string, string],
+  maxBytes: number,
+): AlternatingFiles {
+  const readAll = async (): Promise<Packed[]> =>
+    (await Promise.all(files.map(readPacked))).sort((one, other) =>
+      one.number < other.number ? 1 : -1,
+    );
+  const newestOf = async (all: readonly Packed[]): Promise<{ text?: string; from?: Packed }> => {
+    for (const from of all) {
+      const text = await promisify(gunzip)(from.bytes, { maxOutputLength: maxBytes }).catch(
+        () => undefined,
+      );
+      if (text !== undefined) return { text: text.toString(), from };
+    }
+    return {};
+  };
+  return {
+    read: async () => (await newestOf(await readAll())).text,
+    write: async (text) => {
+      const all = await readAll();
+      const { from } = await newestOf(all);
+      const number = 1 + Math.max(0, ...all.map((one) => one.number).filter(Number.isFinite));
+      const packed = await promisify(gzip)(text);
+      const older = all.find(({ file }) => file !== from?.file);
+      // What has no number would count before what is written beside it.
+      if (from === undefined || older === undefined || from.number === Infinity) {
+        return replaceFile(from?.file ?? files[0], pad(packed, number, 0));
+      }
+      const padded = pad(packed, number, older.bytes.length);
+      if (padded.length !== older.bytes.length) return replaceFile(older.file, padded);
+      await overwrite(older.file, padded).catch(() => replaceFile(older.file, padded));
+    },
+  };
+}
+
+async function readPacked(file: string): Promise<Packed> {
+  const bytes = await readFile(file).catch(() => Buffer.alloc(0));
+  const digits = bytes.toString('latin1', NUMBER_AT, NUMBER_AT + NUMBER_BYTES);
+  const isNumbered = ((bytes[FLAGS_AT] ?? 0) & HAS_EXTRA) !== 0 && /^\d{16}$/.test(digits);
+  return { file, bytes, number: isNumbered ? Number(digits) : Infinity };
+}
+
+/** Puts a field into the head, so long that there are whole blocks, and `length` if it fits. */
+function pad(packed: Buffer, number: number, length: number): Buffer {
+  const least = packed.length + 2 + NUMBER_BYTES;
+  const fits = length >= least && length - least + NUMBER_BYTES <= MOST_EXTRA_BYTES;
+  const total = fits ? length : Math.ceil(least / BLOCK_BYTES) * BLOCK_BYTES;
+  const head = Buffer.alloc(NUMBER_AT + total - packed.length - 2);
+  packed.copy(head, 0, 0, LENGTH_AT);
+  head[FLAGS_AT] = HAS_EXTRA;
+  head.writeUInt16LE(head.length - NUMBER_AT, LENGTH_AT);
+  head.write(String(number).padStart(NUMBER_BYTES, '0'), NUMBER_AT, 'latin1');
+  return Buffer.concat([head, packed.subarray(LENGTH_AT)]);
+}
+
+async function overwrite(file: string, bytes: Buffer): Promise<void> {
+  const handle = await open(file, constants.O_WRONLY | constants.O_NOFOLLOW);
+  try {
+    for (let at = 0; at < bytes.length;) {
+      at += (await handle.write(bytes, at, bytes.length - at, at)).bytesWritten;
+    }
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
