@@ -15,7 +15,7 @@ export interface JobMarks {
   /** Whether it was there when they were opened; true if the marks are all gone. */
   has: (mark: string) => boolean;
   /** The name of one that no other job has; `isNew` if its file is still to be made. */
-  take: (jobId: string) => { mark: string; isNew: boolean };
+  give: (jobId: string) => { mark: string; isNew: boolean };
   /** They are on the medium only after `sync`. */
   make: (marks: readonly string[]) => Promise<void>;
   sync: () => Promise<void>;
@@ -50,7 +50,7 @@ export function openMarks(folder: string): JobMarks {
   };
   return {
     has: (mark) => known?.has(mark) ?? true,
-    take: (jobId) => {
+    give: (jobId) => {
       const free = spare.pop();
       const mark = free ?? `mark-${(last += 1)}`;
       held.set(jobId, mark);

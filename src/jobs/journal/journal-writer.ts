@@ -103,12 +103,12 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
     isLong,
     compact,
     save: async (job, isUrgent = false) => {
-      const taken = latest.get(job.id) === undefined ? marks.take(job.id) : undefined;
-      if (taken) job.mark = taken.mark;
-      const newMark = taken?.isNew === true ? taken.mark : undefined;
+      const given = latest.get(job.id) === undefined ? marks.give(job.id) : undefined;
+      if (given) job.mark = given.mark;
+      const newMark = given?.isNew === true ? given.mark : undefined;
       await append(latest.put(job), { isEnd: isUrgent, newMark }).catch((error: unknown) => {
-        if (taken) latest.remove(job.id);
-        if (taken) marks.drop(job.id);
+        if (given) latest.remove(job.id);
+        if (given) marks.drop(job.id);
         throw error;
       });
     },

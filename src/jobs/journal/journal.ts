@@ -103,7 +103,7 @@ async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<boolea
   const left = unended.filter((job) => !lost.includes(job));
   marks.adopt(left.flatMap(({ id, mark }) => (mark === undefined ? [] : { id, mark })));
   const bare = left.filter(({ mark }) => mark === undefined);
-  for (const job of bare) job.mark = marks.take(job.id).mark;
+  for (const job of bare) job.mark = marks.give(job.id).mark;
   const areMade = await addMarks(
     marks,
     left.flatMap(({ mark }) => mark ?? []),

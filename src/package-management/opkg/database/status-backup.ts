@@ -1,7 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { PackageDatabase } from '../../database.ts';
-import { createAlternatingFiles } from '../../../device/alternating-files.ts';
+import { createAlternatingFiles } from './alternating-files.ts';
 import { replaceFile, syncPath } from '../../../device/durable-file.ts';
 import { isThere } from '../../../device/is-there.ts';
 import { systemCode } from '../../../errors.ts';

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { createAlternatingFiles } from '../../src/device/alternating-files.ts';
-import { createRandom } from '../support/random.ts';
+import { createAlternatingFiles } from '../../../../src/package-management/opkg/database/alternating-files.ts';
+import { createRandom } from '../../../support/random.ts';
 
 const run = promisify(execFile);
-const SCRIPT = new URL('../../src/package-management/opkg/self-upgrade.sh', import.meta.url)
+const SCRIPT = new URL('../../../../src/package-management/opkg/self-upgrade.sh', import.meta.url)
   .pathname;
 
 let [first, second] = ['', ''];

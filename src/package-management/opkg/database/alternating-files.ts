@@ -1,7 +1,7 @@
 import { constants, open, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { replaceFile } from './durable-file.ts';
+import { replaceFile } from '../../../device/durable-file.ts';
 
 /**
  * A text in two files by turns, packed by gzip. Invariants:
