@@ -21,7 +21,8 @@ export interface AlternatingFiles {
 
 const BLOCK_BYTES = 4096;
 const [FLAGS_AT, HAS_EXTRA, LENGTH_AT, NUMBER_AT, NUMBER_BYTES] = [3, 4, 10, 12, 16];
-const MOST_EXTRA_BYTES = 0xffff;
+/** By RFC 1952 it might be 64 kB, but busybox' gzip, the watcher's, reads no more than 16 kB. */
+const MOST_EXTRA_BYTES = 12 * 1024;
 
 interface Packed {
   file: string;

@@ -125,6 +125,13 @@ test.each([
     expect(await watched()).toBe(textOf(seed));
   }
 
+  // gzip of busybox passes over no field of more than 16 kB.
+  for (const kilobytes of [20, 20, 16, 4, 2]) {
+    await files.write(textOf(kilobytes, 1000 * kilobytes));
+    expect(await watched()).toBe(textOf(kilobytes, 1000 * kilobytes));
+  }
+  for (const seed of [9, 10, 11]) await files.write(textOf(seed));
+
   // The eleventh text is in the first file.
   await writeFile(first, (await readFile(first)).subarray(0, 2000));
   expect(await watched()).toBe(textOf(10));
