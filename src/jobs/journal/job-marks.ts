@@ -33,10 +33,11 @@ const MOST_SPARE = 4;
 /** An older depotd gave each job one with the job's name, and no other job gets that. */
 const REUSABLE = /^mark-(\d{1,9})$/;
 
-export function openMarks(folder: string): JobMarks {
+/** @param named the marks on record, whether they are there or not: no other job gets those */
+export function openMarks(folder: string, named: readonly string[] = []): JobMarks {
   const names = namesIn(folder);
   const known = names === undefined ? undefined : new Set(names);
-  const numbers = (names ?? []).map((name) => Number(REUSABLE.exec(name)?.[1] ?? 0));
+  const numbers = [...(names ?? []), ...named].map((name) => Number(REUSABLE.exec(name)?.[1] ?? 0));
   const held = new Map<string, string>();
   const spare: string[] = [];
   let last = Math.max(0, ...numbers);

@@ -51,7 +51,8 @@ export async function openJournal(
   const jobs = [...content.jobs, ...strange.map(({ id, damage }) => damagedJob(id, damage))];
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const marks = openMarks(marksFolder);
+    const named = jobs.flatMap(({ mark }) => mark ?? []);
+    const marks = openMarks(marksFolder, named);
     const isChanged = await adoptMarks(jobs, marks);
     const writer = createJournalWriter({
       folder,

@@ -104,6 +104,41 @@ test('a job has the mark of one that has ended, and never that of one that has n
   await next.close();
 });
 
+describe('no job gets the mark that the record of another names', () => {
+  test('where all marks are gone', async () => {
+    const journal = await openJournal(folder);
+    await journal.save(jobOf('a'));
+    await journal.close();
+    await rm(join(folder, 'job-marks'), { recursive: true });
+
+    const next = await openJournal(folder);
+    await next.save(jobOf('b'));
+    await next.close();
+
+    expect(await marks()).toHaveLength(2);
+  });
+
+  test('which has ended, and there was no room to record that', async () => {
+    const journal = await openJournal(folder);
+    await journal.save(jobOf('a'));
+    await journal.close();
+    expect(await journal.saveEnd({ ...jobOf('a'), ...ENDED })).toBe('marked');
+    // The records cannot be replaced.
+    await mkdir(join(folder, 'jobs.jsonl.new/any'), { recursive: true });
+    const second = await openJournal(folder);
+    await second.save(jobOf('b'));
+    await second.close();
+
+    const third = await openJournal(folder);
+
+    expect(third.jobs).toMatchObject([
+      { id: 'a', state: 'stopped' },
+      { id: 'b', state: 'queued' },
+    ]);
+    await third.close();
+  });
+});
+
 test('the marks of jobs that are forgotten are there for others, those of a daemon before go', async () => {
   const journal = await openJournal(folder);
   await journal.save(jobOf('a'));
