@@ -14,7 +14,7 @@ import { systemCode } from '../../errors.ts';
 export interface JobMarks {
   /** Whether it was there when they were opened; true if the marks are all gone. */
   has: (mark: string) => boolean;
-  /** The name of one that no other job has; `isNew` if its file is still to be made. */
+  /** The name of one that no other job has; `isNew` if it is still to be made, and synced. */
   give: (jobId: string) => { mark: string; isNew: boolean };
   /** They are on the medium only after `sync`. */
   make: (marks: readonly string[]) => Promise<void>;
@@ -40,9 +40,14 @@ export function openMarks(folder: string, named: readonly string[] = []): JobMar
   const numbers = [...(names ?? []), ...named].map((name) => Number(REUSABLE.exec(name)?.[1] ?? 0));
   const held = new Map<string, string>();
   const spare: string[] = [];
+  const durable = new Set<string>();
+  let made: string[] = [];
   let last = Math.max(0, ...numbers);
   let isThere = names !== undefined;
-  const remove = (mark: string): Promise<void> => rm(join(folder, mark), { force: true });
+  const remove = (mark: string): Promise<void> => {
+    durable.delete(mark);
+    return rm(join(folder, mark), { force: true });
+  };
   const removeLater = (mark: string): void => void remove(mark).catch(() => undefined);
   const letGo = (jobId: string, then: (mark: string) => void): void => {
     const mark = held.get(jobId);
@@ -52,18 +57,21 @@ export function openMarks(folder: string, named: readonly string[] = []): JobMar
   return {
     has: (mark) => known?.has(mark) ?? true,
     give: (jobId) => {
-      const free = spare.pop();
-      const mark = free ?? `mark-${(last += 1)}`;
+      const mark = spare.pop() ?? `mark-${(last += 1)}`;
       held.set(jobId, mark);
-      return { mark, isNew: free === undefined };
+      return { mark, isNew: !durable.has(mark) };
     },
     make: async (marks) => {
       if (marks.length === 0) return;
       if (!isThere) await makeFolder(folder);
       isThere = true;
       await Promise.all(marks.map((mark) => touch(join(folder, mark))));
+      made = [...marks];
     },
-    sync: () => syncPath(folder),
+    sync: async () => {
+      await syncPath(folder);
+      for (const mark of made) durable.add(mark);
+    },
     release: (jobId) => {
       letGo(jobId, (mark) => (REUSABLE.test(mark) ? spare.push(mark) : removeLater(mark)));
     },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Job } from '../../../src/jobs/job.ts';
+import { openMarks } from '../../../src/jobs/journal/job-marks.ts';
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { toLine } from '../../../src/jobs/journal/record.ts';
 import { jobOf } from '../job-of.ts';
@@ -136,6 +137,40 @@ describe('no job gets the mark that the record of another names', () => {
       { id: 'b', state: 'queued' },
     ]);
     await third.close();
+  });
+});
+
+describe('a job has a mark as it is only if that is on the medium', () => {
+  const openNew = async (): Promise<ReturnType<typeof openMarks>> => {
+    const opened = openMarks(join(folder, 'job-marks'));
+    await opened.make([opened.give('a').mark]);
+    return opened;
+  };
+
+  test('and not if its removal was tried', async () => {
+    const opened = await openNew();
+    await opened.sync();
+    // As if the removal could not be synced.
+    await rm(join(folder, 'job-marks'), { recursive: true });
+    expect(await opened.remove('a')).toBe(false);
+
+    opened.release('a');
+
+    expect(opened.give('b').isNew).toBe(true);
+  });
+
+  test('and not if a depotd that was killed may have made it in its last moment', async () => {
+    await openNew();
+    const opened = openMarks(join(folder, 'job-marks'));
+    opened.adopt([]);
+
+    const { mark, isNew } = opened.give('b');
+    expect([mark, isNew]).toEqual(['mark-1', true]);
+    await opened.make([mark]);
+    await opened.sync();
+    opened.release('b');
+
+    expect(opened.give('c')).toEqual({ mark, isNew: false });
   });
 });
 
