@@ -136,9 +136,9 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
   };
 }
 
-/** The newest line of each job, in the order of the queue. */
+/** The newest line of each job, in the order of the queue. Nothing leaves an ended state. */
 interface Latest {
-  /** @returns the line, without its end */
+  /** @returns the line that counts, without its end */
   put: (job: Job) => string;
   remove: (id: string) => void;
   get: (id: string) => string | undefined;
@@ -154,6 +154,9 @@ function createLatest(jobs: readonly Job[]): Latest {
   const lines = new Map<string, string>();
   const unended = new Map<string, number>();
   const put = (job: Job): string => {
+    const before = lines.get(job.id);
+    // Its end is being written while it is asked to stop.
+    if (before !== undefined && !unended.has(job.id) && !isEnded(job.state)) return before;
     const line = toLine(job);
     lines.set(job.id, line);
     if (isEnded(job.state)) unended.delete(job.id);

@@ -190,6 +190,22 @@ test('what is saved while the file is rewritten is not lost', async () => {
   await reopened.close();
 });
 
+test('a job that is asked to stop while its end is being written has ended, also when the file is rewritten', async () => {
+  const journal = await openJournal(folder);
+  const running = { ...jobOf('a'), state: 'running' } as const;
+  await journal.save(running);
+
+  const ending = journal.saveEnd({ ...running, state: 'done', exitCode: 0, stoppedAt: 2 });
+  await journal.save({ ...running, stopRequested: true }, true);
+  await ending;
+  await journal.compact();
+  await journal.close();
+
+  const reopened = await openJournal(folder);
+  expect(reopened.jobs).toMatchObject([{ id: 'a', state: 'done' }]);
+  await reopened.close();
+});
+
 test('nobody but the owner may read the records', async () => {
   const journal = await openJournal(join(folder, 'new'));
 
