@@ -59,10 +59,12 @@ export function createAlternatingFiles(
       const older = all.find(({ file }) => file !== from?.file);
       // What has no number would count before what is written beside it.
       if (from === undefined || older === undefined || from.number === Infinity) {
-        return replaceFile(from?.file ?? files[0], pad(packed, number, 0));
+        return replaceFile(from?.file ?? files[0], pad(packed, number));
       }
-      const padded = pad(packed, number, older.bytes.length);
-      if (padded.length !== older.bytes.length) return replaceFile(older.file, padded);
+      // In one that a power cut has torn a third text may begin anywhere.
+      const isWhole = (await newestOf([older])).from !== undefined;
+      const padded = pad(packed, number, isWhole ? older.bytes : undefined);
+      if (padded.length !== older.bytes.length || !isWhole) return replaceFile(older.file, padded);
       await overwrite(older.file, padded).catch(() => replaceFile(older.file, padded));
     },
   };
@@ -75,17 +77,25 @@ async function readPacked(file: string): Promise<Packed> {
   return { file, bytes, number: isNumbered ? Number(digits) : Infinity };
 }
 
-/** Puts a field into the head, so long that there are whole blocks, and `length` if it fits. */
-function pad(packed: Buffer, number: number, length: number): Buffer {
-  const least = packed.length + 2 + NUMBER_BYTES;
-  const fits = length >= least && length - least + NUMBER_BYTES <= MOST_EXTRA_BYTES;
-  const total = fits ? length : Math.ceil(least / BLOCK_BYTES) * BLOCK_BYTES;
-  const head = Buffer.alloc(NUMBER_AT + total - packed.length - 2);
+/**
+ * Puts a field into the head, so long that there are whole blocks, as many as of the older one if it
+ * fits. What is packed begins elsewhere than there, by a zero at the end, which gzip ignores: of a
+ * new number before the older text, by a power cut in between, nothing can be unpacked.
+ */
+function pad(packed: Buffer, number: number, older: Buffer = Buffer.alloc(0)): Buffer {
+  const least = packed.length + 2 + NUMBER_BYTES + 1;
+  const spare = older.length - least;
+  const fits = spare >= 0 && spare + NUMBER_BYTES < MOST_EXTRA_BYTES;
+  const total = fits ? older.length : Math.ceil(least / BLOCK_BYTES) * BLOCK_BYTES;
+  const most = total - packed.length - 2;
+  const head = Buffer.alloc(
+    NUMBER_AT + (fits && older.readUInt16LE(LENGTH_AT) === most ? most - 1 : most),
+  );
   packed.copy(head, 0, 0, LENGTH_AT);
   head[FLAGS_AT] = HAS_EXTRA;
   head.writeUInt16LE(head.length - NUMBER_AT, LENGTH_AT);
   head.write(String(number).padStart(NUMBER_BYTES, '0'), NUMBER_AT, 'latin1');
-  return Buffer.concat([head, packed.subarray(LENGTH_AT)]);
+  return Buffer.concat([head, packed.subarray(LENGTH_AT)], total);
 }
 
 async function overwrite(file: string, bytes: Buffer): Promise<void> {

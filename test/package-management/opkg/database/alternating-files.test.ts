@@ -71,6 +71,32 @@ test('a power cut at any byte of a write leaves the text before or the new one',
   expect([...seen].every((text) => text === textOf(2) || text === textOf(3))).toBe(true);
 });
 
+test('a power cut that leaves a new head before an old rest leaves the text before', async () => {
+  for (const text of ['one', 'two']) await files.write(text);
+  // Of the same length, also when they are packed.
+  for (const [text, file] of [
+    ['six', first],
+    ['ten', second],
+    ['one', first],
+  ] as const) {
+    const [before, old] = [await files.read(), await readFile(file)];
+    await files.write(text);
+    const written = await readFile(file);
+
+    await writeFile(file, Buffer.concat([written.subarray(0, 512), old.subarray(512)]));
+    expect(await files.read()).toBe(before);
+
+    await writeFile(file, written);
+    expect(await files.read()).toBe(text);
+  }
+
+  // What is left of one that was torn is not written over: a third text may begin anywhere.
+  await writeFile(first, (await readFile(first)).fill(0, 512));
+  const { ino } = await stat(first);
+  await files.write('six');
+  expect((await stat(first)).ino).not.toBe(ino);
+});
+
 test('a text that does not fit gets a larger file, and the other one stays meanwhile', async () => {
   await files.write('one');
   await files.write('two');
