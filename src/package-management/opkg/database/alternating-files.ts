@@ -78,9 +78,9 @@ async function readPacked(file: string): Promise<Packed> {
 }
 
 /**
- * Puts a field into the head, so long that there are whole blocks, as many as of the older one if it
- * fits. What is packed begins elsewhere than there, by a zero at the end, which gzip ignores: of a
- * new number before the older text, by a power cut in between, nothing can be unpacked.
+ * Puts a field into the head, so long that there are whole blocks, as many as of the older one if
+ * it fits. What is packed begins elsewhere than there, by a zero at the end, which gzip ignores:
+ * of a new number before the older text, by a power cut in between, nothing can be unpacked.
  */
 function pad(packed: Buffer, number: number, older: Buffer = Buffer.alloc(0)): Buffer {
   const least = packed.length + 2 + NUMBER_BYTES + 1;
