@@ -4,7 +4,7 @@ import { unixNow } from '../../../jobs/job.ts';
 import type { DdiClient } from '../ddi/client.ts';
 import { actionOfLink } from '../ddi/links.ts';
 import type { Chunk, Deployment } from '../ddi/schemas.ts';
-import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
+import { isOpen, type ActionEnd } from '../records/action-record.ts';
 import { actionKey } from '../rollout/action-key.ts';
 import { checkAllowed } from '../rollout/permission.ts';
 import { readWork, shown } from '../rollout/read-work.ts';
@@ -16,7 +16,8 @@ import { checkSizes } from './transfer.ts';
 
 /**
  * Asked for once for each link: hawkBit notes each time that it was. An action that is offered
- * though the server has its end is another one by the same link, or the server has forgotten.
+ * though it has an end, which may have come in this exchange, is looked at again: it may be another
+ * one by the same link, or the server has forgotten.
  */
 export async function offeredAt(
   fleet: Fleet,
@@ -30,7 +31,7 @@ export async function offeredAt(
   const { known, records } = fleet;
   const { offered } = known;
   const record = offered?.href === href ? records.find(offered.key) : undefined;
-  if (offered !== undefined && record !== undefined && !isReportedEnd(record)) return offered;
+  if (offered !== undefined && record !== undefined && isOpen(record)) return offered;
   const wanted = actionOfLink(kind, href);
   if (offered?.href.includes(`/${kind}/${wanted}?`) === true && canBeNoOther(fleet, offered)) {
     return (known.offered = { ...offered, href });
@@ -61,10 +62,6 @@ function canBeNoOther({ settings, records }: Fleet, { key, download, update }: O
   if (end !== undefined) return false;
   const isAsked = update === 'attempt' && settings().confirm === 'ask';
   return jobId !== undefined || (download !== 'skip' && update !== 'skip' && !isAsked);
-}
-
-function isReportedEnd({ end, isReported }: ActionRecord): boolean {
-  return end !== undefined && isReported;
 }
 
 function sourcesOf(chunks: readonly Chunk[]): Map<string, string> {
