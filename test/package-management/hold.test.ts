@@ -94,6 +94,18 @@ describe.each([
     expect(await store.packages()).toMatchObject(before);
   });
 
+  test('an app that is removed while it is held takes along what came with it', async () => {
+    const opened = await open();
+    store = opened.store;
+    const before = await store.packages();
+    await store.run('install', { package: 'demo' });
+    await store.daemon.post('admin/store/hold', { package: 'demo' });
+
+    expect((await store.run('remove', { package: 'demo' })).state).toBe('done');
+    expect(await store.packages()).toEqual(before);
+    expect((await opened.wish()) ?? '').not.toMatch(/demo/);
+  });
+
   test('what is not installed can be neither held nor let go', async () => {
     store = (await open()).store;
 

@@ -17,7 +17,7 @@ import { freeBytesAt } from './planning/download.ts';
 import { createTransactionSteps } from './changing/transaction-steps.ts';
 import { packInstalled } from './package-file/repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
-import { createHold } from './changing/hold.ts';
+import { createHold, markHeldDependencies } from './changing/hold.ts';
 import { dropOwnPins } from './changing/own-pins.ts';
 
 /** apk 3, and its records read without it. */
@@ -31,7 +31,7 @@ export function createApk(context: BackendContext): PackageManager {
     name: 'apk',
     watchedFolders: [locations.database, locations.configuration],
     metaFolders: ['/lib/apk/meta', '/usr/lib/opkg/meta'].map(paths.onDevice),
-    installed: reader.read,
+    installed: async () => markHeldDependencies(await reader.read(), context.notes),
     builds: () => readHashes(locations.installed),
     atRest: () => dropOwnPins(installation),
     offers: (names) => installation.offers(names),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Notes } from '../../../device/ports.ts';
-import { isPresent } from '../../database.ts';
+import { isPresent, type PackageDatabase } from '../../database.ts';
 import { isNeeded } from '../../dependencies.ts';
 import type { PackageManager } from '../../manager.ts';
 import { isPin } from '../database/dependency.ts';
@@ -19,12 +19,8 @@ export function createHold(
   { locations, reader, environment }: Installation,
   notes: Notes,
 ): PackageManager['setHold'] {
-  const readNoted = async (): Promise<string[]> => {
-    const found = v.safeParse(v.array(v.string()), await notes.read(NOTE));
-    return found.success ? found.output : [];
-  };
   const note = async (name: string, isNoted: boolean): Promise<void> => {
-    const known = await readNoted();
+    const known = await readNoted(notes);
     if (known.includes(name) === isNoted) return;
     const others = known.filter((other) => other !== name);
     await notes.write(NOTE, isNoted ? [...others, name] : others);
@@ -35,7 +31,7 @@ export function createHold(
     if (!isHeld) {
       // What nothing needs any more stays asked for, or the next change would remove it.
       const isUnneeded = isPresent(found) && !isNeeded(database, found, new Set());
-      const isDependency = wasAuto ?? (!isUnneeded && (await readNoted()).includes(name));
+      const isDependency = wasAuto ?? (!isUnneeded && (await readNoted(notes)).includes(name));
       await editWorld(locations, environment, (entries) =>
         entries.flatMap((entry) => {
           if (entry.name !== name || !isPin(entry)) return [entry];
@@ -56,6 +52,26 @@ export function createHold(
       return [...entries.filter((entry) => entry !== own), held].sort(byText);
     });
   };
+}
+
+async function readNoted(notes: Notes): Promise<string[]> {
+  const found = v.safeParse(v.array(v.string()), await notes.read(NOTE));
+  return found.success ? found.output : [];
+}
+
+/** What came as a dependency is one while it is held, too, and goes with its app. */
+export async function markHeldDependencies(
+  database: PackageDatabase,
+  notes: Notes,
+): Promise<PackageDatabase> {
+  const held = [...database.values()].filter(({ isHeld }) => isHeld === true);
+  const noted = held.length === 0 ? [] : await readNoted(notes);
+  const marked = held.filter(({ name }) => noted.includes(name));
+  if (marked.length === 0) return database;
+  return new Map([
+    ...database,
+    ...marked.map((entry) => [entry.name, { ...entry, isAuto: true }] as const),
+  ]);
 }
 
 function withConstraint({ name, tag }: Pick<WorldEntry, 'name' | 'tag'>, version: string) {
