@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { DepotError, reasonOf } from '../errors.ts';
 import { MAIN_SECTION } from './options.ts';
-import type { OptionTable, Section, ValuesOf } from './option.ts';
+import type { Contradiction, OptionTable, Section, ValuesOf } from './option.ts';
 import { readSettings, type ConfigSource, type Setting, type Tables } from './settings.ts';
 
 /** The configuration, checked and complete: by section and option. */
@@ -32,7 +32,7 @@ export function readConfig(
   source: ConfigSource,
   sections: readonly Section[] = [],
 ): { config: Config; problems: string[]; warnings: string[] } {
-  const known = [MAIN_SECTION, ...sections];
+  const known: readonly Section[] = [MAIN_SECTION, ...sections];
   const tables: Tables = new Map(known.map(({ name, options }) => [name, options]));
   const problems: string[] = [];
   const former = new Set(
@@ -49,14 +49,17 @@ export function readConfig(
     failed.add(`${setting.section}.${setting.name}`);
     problems.push(problem);
   }
+  const placed = (section: Section, found: Contradiction[] = []): string[] =>
+    contradictions(section, found, { settings, failed });
   problems.push(
-    ...known.flatMap((section) => contradictions(section, config, { settings, failed })),
+    ...known.flatMap((each) => placed(each, each.contradictions?.(valuesOf(config, each)))),
   );
   const warnings = [
     ...all
       .filter(isFormer)
       .map(({ section, name, where }) => `${where}: ${section}.${name} does nothing any more`),
     ...known.flatMap((section) => unreadable(section, settings)),
+    ...known.flatMap((each) => placed(each, each.doubts?.(valuesOf(config, each), config.main))),
   ];
   return { config, problems, warnings };
 }
@@ -132,13 +135,12 @@ function apply(
  */
 function contradictions(
   section: Section,
-  config: Config,
+  found: readonly Contradiction[],
   { settings, failed }: { settings: readonly Setting[]; failed: ReadonlySet<string> },
 ): string[] {
   const lines = new Map(
     settings.map((setting) => [`${setting.section}.${setting.name}`, setting.where]),
   );
-  const found = section.contradictions?.(valuesOf(config, section)) ?? [];
   return found.flatMap(({ options, message }) => {
     const names = options.map((option) => `${section.name}.${option}`);
     if (names.some((name) => failed.has(name))) return [];

@@ -25,6 +25,8 @@ export interface Section<Options extends OptionTable = OptionTable> {
   needsRestart?: readonly string[];
   /** What is wrong with values that are fine one by one. */
   contradictions?(values: ValuesOf<Options>): Contradiction[];
+  /** What goes badly with `main` as it is: `--check` says so. */
+  doubts?(values: ValuesOf<Options>, main: { base: string }): Contradiction[];
   /** Options with the path of a file that has to be there; `--check` says which are not. */
   files?: readonly string[];
   /** Options of earlier releases: they do nothing now, and `--check` says so. */

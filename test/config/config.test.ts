@@ -208,6 +208,22 @@ test('an option given by --set is told as that, and one that cannot be read cont
   ]);
 });
 
+test.each<[string[], boolean]>([
+  [['forge.path=/cgi-bin'], true],
+  [['forge.path=/cgi-bin/panel'], true],
+  [['forge.path=/cgi-bin/panel/admin'], true],
+  [['forge.path=/admin/store'], true],
+  [['main.base=/api/v1/panel'], true],
+  [['forge.path=/cgi-bin/git'], false],
+  [['forge.path=/cgi-bin/panel/git'], false],
+  [['forge.path=/cgi-bin/panel2'], false],
+  [['forge.path=/administration'], false],
+])('%j: that the forge hides the panel is told: %j', (overrides, isSaid) => {
+  const { warnings } = readConfig({ file: '/dev/null', overrides }, SECTIONS);
+  const doubt = /^(?:--set: )?forge\.path \S+ with main\.base \S+ hides the panel/;
+  expect(warnings).toEqual(isSaid ? [expect.stringMatching(doubt)] : []);
+});
+
 test.each(['127.0.0.1:1', '127.255.0.9:1', 'localhost:1', '[::1]:1', 'unix:/run/depotd.sock'])(
   'main.auth none goes with main.listen %s',
   (address) => {

@@ -65,6 +65,15 @@ test('SIGHUP with an option that needs a restart says so', async () => {
   });
 });
 
+test('a path of the forge that hides the panel is told when it comes into force', async () => {
+  await writeFile(config, "config depotd 'forge'\n\toption path /admin/store\n");
+  hangUp();
+
+  expect((await daemon.logged('panel hidden by the forge')).reason).toMatch(
+    /^forge\.path \/admin\/store with main\.base \S+ hides the panel/,
+  );
+});
+
 test('a signal right after the daemon said that it listens is heeded', async () => {
   await writeFile(config, "config depotd 'main'\n");
   const readings = daemon.log.filter((line) => line.includes('configuration read again')).length;

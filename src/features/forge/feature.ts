@@ -1,6 +1,6 @@
 import type { CallerRequest } from './caller.ts';
 import { openForge } from './open-forge.ts';
-import { FORGE_SECTION } from './options.ts';
+import { doubtOf, FORGE_SECTION } from './options.ts';
 import { valuesOf, type Config } from '../../config/config.ts';
 import { sessionPart } from '../../http/session/sessions.ts';
 import type { Feature, FeatureContext, PassThrough, SessionsByAuth } from '../feature.ts';
@@ -20,8 +20,12 @@ async function openPassThrough(
   config: Config,
 ): Promise<PassThrough> {
   const { auth, base } = config.main;
+  const settings = valuesOf(config, FORGE_SECTION);
+  for (const reason of doubtOf(settings.path, base)) {
+    log.warn({ reason }, 'panel hidden by the forge');
+  }
   const forge = await openForge({
-    settings: valuesOf(config, FORGE_SECTION),
+    settings,
     base,
     log,
     publish: (event) => events.publish({ event: event.event, data: event }),

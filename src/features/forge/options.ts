@@ -39,7 +39,22 @@ export const FORGE_SECTION: Section<typeof OPTIONS> = {
   options: OPTIONS,
   files: ['token_file', 'ca_file'],
   former: ['cache_mb'],
+  doubts: ({ path }, { base }) =>
+    doubtOf(path, base).map((message) => ({ options: ['path'], message })),
 };
+
+/** What is wrong if requests of the panel would go to the forge, of which nobody would know why. */
+export function doubtOf(path: string, base: string): string[] {
+  const hidesPanel = [path, `${base}${path}`].some((root) => overlap(root, `${base}/admin`));
+  return hidesPanel
+    ? [`forge.path ${path} with main.base ${base} hides the panel: its requests go to the forge`]
+    : [];
+}
+
+/** Whether one path is the other one, or lies below it. */
+function overlap(one: string, other: string): boolean {
+  return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
+}
 
 function upstreamAddress(value: string): string {
   if (value === '') return value;
