@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
@@ -95,6 +97,19 @@ test('Ctrl-C at a question leaves one sentence on a line of its own, and changes
 
   expect([code, lastLine(shown)]).toEqual([130, 'depotctl: nothing was changed']);
   expect((await depotctl('jobs')).stdout).not.toContain('install');
+});
+
+test('Ctrl-C at the question of a restore leaves nothing of the file that was sent for it', async () => {
+  const { socketUrl, depotctl, device } = await startClientTest();
+  const file = join(device.root, 'backup.tar.gz');
+  await depotctl('backup', file);
+  const [{ id }] = JSON.parse((await depotctl('backups', '--json')).stdout) as [{ id: string }];
+  await rm(join(device.root, 'etc/depotd/backups', `${id}.tar.gz`));
+
+  const { code, shown } = await interrupted(['--url', socketUrl, 'restore', file], 'Go on? [Y/n] ');
+
+  expect([code, lastLine(shown)]).toEqual([130, 'depotctl: nothing was changed']);
+  expect((await depotctl('backups')).stderr).toContain('there are no backups');
 });
 
 test('Ctrl-C below a log leaves one sentence on a line of its own, and no progress line', async () => {

@@ -65,6 +65,7 @@ export async function listBackups({ client, output, invocation }: CommandContext
 }
 
 const SHORT = 8;
+const NOTHING_CHANGED = 'nothing was changed';
 
 /** `restore FILE|BACKUP`: a file is sent first; then the plan, and the task. */
 export async function restore(context: CommandContext): Promise<number> {
@@ -82,8 +83,10 @@ export async function restore(context: CommandContext): Promise<number> {
   });
   await showPlan(context, plan);
   const isAsked = output.isInteractive && !invocation.isAgreed && !invocation.isJson;
-  if (invocation.isDryRun || (isAsked && !(await mayGoOn(output, plan)))) {
+  const answer = isAsked && !invocation.isDryRun ? await mayGoOn(output, plan) : 'yes';
+  if (invocation.isDryRun || answer !== 'yes') {
     await removeSent();
+    if (answer === 'interrupted') output.interrupt();
     return invocation.isDryRun && flagIn(plan, 'is_possible') ? 0 : 1;
   }
   return submitJobs({ ...context, invocation: { ...invocation, names: [backup] } });
@@ -96,13 +99,17 @@ async function showPlan({ output, invocation }: CommandContext, plan: unknown): 
 }
 
 async function mayGoOn(
-  { look, interrupt, say }: CommandContext['output'],
+  { look, atInterrupt, say }: CommandContext['output'],
   plan: unknown,
-): Promise<boolean> {
-  if (!flagIn(plan, 'is_possible')) return false;
-  const isYes = await ask(look.word('Go on? [Y/n] '), interrupt);
-  if (!isYes) say('nothing was changed');
-  return isYes;
+): Promise<'yes' | 'no' | 'interrupted'> {
+  if (!flagIn(plan, 'is_possible')) return 'no';
+  const asked = { isInterrupted: false };
+  const isYes = await ask(look.word('Go on? [Y/n] '), () => (asked.isInterrupted = true));
+  if (isYes) return 'yes';
+  atInterrupt(() => NOTHING_CHANGED);
+  if (asked.isInterrupted) return 'interrupted';
+  say(NOTHING_CHANGED);
+  return 'no';
 }
 
 /** What would become of each package, and what else comes. */

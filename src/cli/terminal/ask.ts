@@ -1,6 +1,6 @@
 /**
  * Asks a person at the terminal a question that yes or no answers.
- * @param atInterrupt what Ctrl-C does
+ * @param atInterrupt what Ctrl-C does; if it comes back, the answer is no
  * @param options.isEnterYes what Enter alone says; default yes
  * @returns false also if the input ends
  */
