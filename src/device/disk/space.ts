@@ -13,16 +13,29 @@ export interface Space {
 /** A disk that has gone may keep statfs(2) waiting for ever. */
 const SPACE_LIMIT_MS = 500;
 /** Under way: of one folder there is one at a time. */
-const asked = new Map<string, Promise<Space | undefined>>();
+type Asked = Map<string, Promise<Space | undefined>>;
+const [asked, askedOwn]: [Asked, Asked] = [new Map(), new Map()];
 
 /**
  * Of the file system of a folder (statvfs(3)); undefined for what is no folder, or does not answer
  * in time.
  */
-export async function readSpace(folder: string): Promise<Space | undefined> {
-  const known = asked.get(folder);
-  const answer = known ?? askDisk(() => askSpace(folder)).finally(() => asked.delete(folder));
-  asked.set(folder, answer);
+export function readSpace(folder: string): Promise<Space | undefined> {
+  return readOnce(asked, folder, () => askDisk(() => askSpace(folder)));
+}
+
+/** The same of what the device runs from: it waits for no disk that has gone. */
+export function readOwnSpace(folder: string): Promise<Space | undefined> {
+  return readOnce(askedOwn, folder, () => askSpace(folder));
+}
+
+async function readOnce(
+  under: Asked,
+  folder: string,
+  ask: () => Promise<Space | undefined>,
+): Promise<Space | undefined> {
+  const answer = under.get(folder) ?? ask().finally(() => under.delete(folder));
+  under.set(folder, answer);
   // Gone, or not a mount any more.
   return inTime(answer, SPACE_LIMIT_MS).catch(() => undefined);
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseMountTable, type MountEntry } from '../../device/disk/mounts.ts';
-import { readSpace } from '../../device/disk/space.ts';
+import { readOwnSpace, readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 
 export interface StorageItem {
@@ -25,7 +25,8 @@ export async function readStorage(
   const wanted = [...systemMounts(paths, mounts), ...dataMounts(paths, mounts)];
   const items = await Promise.all(
     wanted.map(async ({ mount, role }) => {
-      const space = await readSpace(paths.onDevice(mount));
+      const read = role === 'data' ? readSpace : readOwnSpace;
+      const space = await read(paths.onDevice(mount));
       if (space === undefined) return [];
       const { totalBytes, freeBytes } = space;
       return [{ mount, total_bytes: totalBytes, free_bytes: freeBytes, role }];

@@ -1,7 +1,7 @@
 import { cp, lstat, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseMountTable } from '../../device/disk/mounts.ts';
-import { readSpace } from '../../device/disk/space.ts';
+import { readOwnSpace, readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { reasonOf } from '../../errors.ts';
@@ -154,7 +154,8 @@ function createRooms(limitBytes: () => number, isPinned: (jobId: string) => bool
     if (place.kind === 'memory') {
       return Math.min(most, MEMORY_SHARE * (process.availableMemory() + used));
     }
-    const space = await readSpace(join(place.folder, '..')).catch(() => undefined);
+    const read = place.kind === 'flash' ? readOwnSpace : readSpace;
+    const space = await read(join(place.folder, '..')).catch(() => undefined);
     if (space === undefined) return 0;
     const spare = place.kind === 'disk' ? DISK_FREE_BYTES : FLASH_SHARE * space.totalBytes;
     const kept = isLasting && place.kind === 'flash' ? LEAST_FREE_BYTES : spare;
