@@ -74,6 +74,7 @@ function parse(words: string[]): { values: Values; positionals: string[] } {
     });
     return { values: values, positionals };
   } catch (error) {
+    if (systemCode(error) === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') throw valueProblem(error);
     if (systemCode(error) !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error;
     const [, dashes = '', name = ''] = /'(--?)([^'=]+)/.exec(reasonOf(error)) ?? [];
     if (name === '') throw error;
@@ -82,6 +83,20 @@ function parse(words: string[]): { values: Values; positionals: string[] } {
     const what = `cannot use '${written}': there is no such option`;
     throw new Error(`${what}${didYouMean(nearest(name, known), '--')}`);
   }
+}
+
+/** In words of its own, which are said in other languages. */
+function valueProblem(error: unknown): unknown {
+  const [, written = '', name = ''] = /'(?:-., )?(--([\w-]+))/.exec(reasonOf(error)) ?? [];
+  const known = Object.entries<OptionText>({ ...OWN_OPTIONS, ...COMMON_OPTIONS });
+  const found = known.find(([each]) => each === name)?.[1];
+  if (found === undefined) return error;
+  const { argument } = found;
+  return new Error(
+    argument === undefined
+      ? `cannot use ${written} with a value: it takes none`
+      : `cannot use ${written} without a value: it is given as ${written}=${argument}`,
+  );
 }
 
 function option([name, { short, argument }]: [string, OptionText]): [

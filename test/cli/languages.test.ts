@@ -71,6 +71,19 @@ test.each([
   );
 });
 
+test.each(LANGUAGES.map(({ code }) => code))(
+  'in %s each field that the description of an app may have is named',
+  (code) => {
+    const fields = [
+      ...['name', 'title', 'entry', 'author', 'website', 'tutorial', 'description', 'version'],
+      ...['description_en', 'release', 'arch', 'tags', 'depends', 'flags', 'autoconf', 'broken'],
+      ...['uci', 'time', 'installed'],
+    ];
+    const { word } = voiceOf(code);
+    expect(fields.filter((field) => word(field) === field)).toEqual([]);
+  },
+);
+
 /** What programs and packages say, what is typed, and the names of the test's device. */
 const OF_OTHERS =
   /^(?:depotd|opkg|badpost|demo-app|autoconf|Collected)\b.*|^ \*.*|`[^`]*`|"[^"]*"|depotctl(?: --url \S+)?(?: [a-z-]+)+|\b\S+ test package|(?:Installing|Removing|Downloading|Configuring|Updated|Unknown|Upgrading) .*|opkg \w+(?: [a-z-]+)*|demo for tests/g;
@@ -102,6 +115,7 @@ test('in Chinese no command says a sentence of English', async () => {
     'status absent|list|hold demo|plan upgrade|feeds no-upgrades feed|feeds|feeds add x nothing',
     'feeds add x http://127.0.0.1:1/none|import istore|upload absent.ipk|uploads|jobs|stop latest',
     'undo --dry-run|confirm latest|backup --path /absent|backup b.tar.gz|restore b.tar.gz --dry-run',
+    'install demo --path|install --path -y|list --json=1|list --nope|list -z',
     'fleet on|doctor|verify|device|migrate /absent|self-upgrade|passwd|upgrade -y|advisories absent',
   ];
   const commands = typed.join('|').split('|');

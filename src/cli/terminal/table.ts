@@ -16,7 +16,10 @@ export interface TableLook {
 /** Columns of few words, which are the program's own. */
 const OF_WORDS = ['STATE', 'KIND', 'WHY', 'CHANGE'];
 /** Fields whose values are others' words. */
-const OF_OTHERS = ['name', 'title', 'description', 'tags', 'section', 'license', 'maintainer'];
+const OF_OTHERS = [
+  ...['name', 'title', 'description', 'description_en', 'tags', 'flags', 'author', 'website'],
+  ...['tutorial', 'section', 'license', 'maintainer'],
+];
 const asItIs = (text: string): string => text;
 
 /** Between columns. */
