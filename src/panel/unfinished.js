@@ -1,6 +1,6 @@
 /**
- * Who logs in again goes on where they were: in the same view, with the same search and the same
- * question.
+ * Who logs in again goes on where they were: in the same view, with the same search, the same feed
+ * that is written down and the same question.
  */
 const NAME = 'depotd-unfinished';
 /** Somebody who comes back later begins anew. */
@@ -27,7 +27,7 @@ export function createUnfinished(questions) {
     /** Before the page is left for the log-in. */
     keep: () => {
       const { hash } = location;
-      const fields = searchFields().map(({ value, checked }) => ({ value, checked }));
+      const fields = writtenFields().map(({ value, checked }) => ({ value, checked }));
       store({ ...left, hash, fields, at: Date.now(), ...(isOpen() && asked) });
     },
     /** Before the first view is shown: the one that was left. */
@@ -35,7 +35,11 @@ export function createUnfinished(questions) {
       const { hash, at, fields, ...question } = readOnce();
       if (!(Date.now() - at < LIMIT_MS)) return;
       left = question;
-      for (const [index, field] of searchFields().entries()) Object.assign(field, fields?.[index]);
+      for (const [index, field] of writtenFields().entries()) {
+        Object.assign(field, fields?.[index]);
+        const folded = field.closest('details');
+        if (folded !== null && field.value !== '') folded.open = true;
+      }
       if (hash !== location.hash) {
         history.replaceState(null, '', `${location.pathname}${location.search}${hash}`);
       }
@@ -51,8 +55,8 @@ export function createUnfinished(questions) {
   };
 }
 
-function searchFields() {
-  return [...document.querySelectorAll('form.filters :is(input, select)')];
+function writtenFields() {
+  return [...document.querySelectorAll('form.filters :is(input, select), #feeds-form input')];
 }
 
 function store(value) {

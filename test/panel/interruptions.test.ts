@@ -75,6 +75,37 @@ test('with a password the page leads to the log-in, and out of it again', async 
   expect(await browser.evaluate("fetch('store/token').then(({ status }) => status)")).toBe(403);
 });
 
+test('a feed that was written down before the log-in is there behind it', async () => {
+  const daemon = await startPanel({}, { set: ['main.auth=password'] });
+  const owner = createOwner(daemon);
+  await owner.setFirstPassword('secret');
+  const url = `${daemon.url}${daemon.base}/`;
+  const browser = await openPanel(url, "document.querySelector('#password') !== null");
+  const logIn = async (password: string): Promise<void> => {
+    await browser.until("document.querySelector('#password') !== null");
+    await browser.evaluate(`document.querySelector('#password').value = '${password}'`);
+    await click(browser, 'form button');
+    await browser.until("document.querySelector('#link')?.dataset.state === 'up'");
+  };
+  await logIn('secret');
+  await goTo(browser, 'device');
+  await click(browser, '#feeds summary');
+  await browser.evaluate(
+    "{ document.querySelector('#feeds-name').value = 'mine'; document.querySelector('#feeds-url').value = 'http://127.0.0.1:1/x'; }",
+  );
+
+  await owner.setPassword('another', 'secret');
+  await click(browser, '#notices a');
+  await logIn('another');
+
+  await browser.until("document.querySelector('#feeds-name').checkVisibility()");
+  expect(
+    await browser.evaluate(
+      "['name', 'url'].map((id) => document.querySelector(`#feeds-${id}`).value)",
+    ),
+  ).toEqual(['mine', 'http://127.0.0.1:1/x']);
+});
+
 test('a question that failed once is told, and no longer than the daemon is away', async () => {
   const daemon = await startPanel();
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
