@@ -9,7 +9,14 @@ import { isPresent, type InstalledPackage } from '../../package-management/datab
 import type { PackageManager } from '../../package-management/manager.ts';
 import { isPackageName } from '../../package-management/names.ts';
 import { keptFiles } from './kept-files.ts';
-import { FORMAT, type KeptFile, type Manifest, type Reason } from './manifest.ts';
+import {
+  FORMAT,
+  hasTooMuch,
+  MOST_CONFIGURATION_BYTES,
+  type KeptFile,
+  type Manifest,
+  type Reason,
+} from './manifest.ts';
 import { measure, type SourceOf } from './write-set.ts';
 
 export interface CollectTools {
@@ -131,8 +138,10 @@ async function filesOf({ manager, paths }: CollectTools): Promise<KeptFile[]> {
   ]);
   const files: KeptFile[] = [];
   for (const path of [...names].sort()) {
-    const found = await measure(paths.onDevice(path));
+    const found = await measure(paths.onDevice(path), MOST_CONFIGURATION_BYTES);
     if (found !== undefined) files.push({ path, ...found });
+    // No set is made of it, whatever else there is.
+    if (hasTooMuch({ files })) break;
   }
   return files;
 }

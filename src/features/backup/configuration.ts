@@ -52,7 +52,7 @@ export async function filesToWrite(
   const found: FileToWrite[] = [];
   for (const [index, file] of set.files.entries()) {
     if (left.some((pattern) => pattern.test(file.path))) continue;
-    const there = await measure(paths.onDevice(file.path));
+    const there = await measure(paths.onDevice(file.path), file.bytes);
     const isSame = there?.sha256 === file.sha256 && there.mode === file.mode;
     const isKeyThere = there !== undefined && KEYS.test(file.path);
     if (!isSame && !isKeyThere) found.push({ ...file, index });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
-import { isSetPath } from './manifest.ts';
+import { isSetPath, MOST_CONFIGURATION_BYTES } from './manifest.ts';
 
 /**
  * The configuration that sysupgrade keeps, found as it finds it (base-files, /sbin/sysupgrade):
@@ -87,11 +87,14 @@ async function addFiles(paths: Paths, path: string, found: Set<string>): Promise
 export async function changedConfiguration(paths: Paths): Promise<string[]> {
   const changed: string[] = [];
   for (const [path, sum] of await configurationSums(paths)) {
-    const content = await readFile(paths.onDevice(path)).catch(() => undefined);
+    const file = paths.onDevice(path);
+    const { size = 0 } = (await stat(file).catch(() => undefined)) ?? {};
+    // No package brings one of that size.
+    const isLarger = size > MOST_CONFIGURATION_BYTES;
+    const content = isLarger ? undefined : await readFile(file).catch(() => undefined);
     const kind = sum.length === 32 ? 'md5' : 'sha256';
-    if (content !== undefined && createHash(kind).update(content).digest('hex') !== sum) {
-      changed.push(path);
-    }
+    const isOther = content && createHash(kind).update(content).digest('hex') !== sum;
+    if (isLarger || isOther === true) changed.push(path);
   }
   return changed;
 }

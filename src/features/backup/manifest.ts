@@ -88,7 +88,7 @@ export type KeptFile = Manifest['files'][number];
 export type WantedPackage = Manifest['packages'][number];
 export type PackageFile = Manifest['package_files'][number];
 
-const MOST_CONFIGURATION_BYTES = 64 * 1024 ** 2;
+export const MOST_CONFIGURATION_BYTES = 64 * 1024 ** 2;
 
 export function hasTooMuch({ files }: Pick<Manifest, 'files'>): boolean {
   return files.reduce((sum, file) => sum + file.bytes, 0) > MOST_CONFIGURATION_BYTES;

@@ -81,22 +81,28 @@ function changed(name: string): DepotError {
   return new DepotError('internal', `cannot write the backup: ${name} changes meanwhile`);
 }
 
-/** What a file is; undefined for what is none, or is a link. */
+/**
+ * What a file is; undefined for what is none, or is a link.
+ * @param mostBytes a larger one is not read, and has no sum
+ */
 export async function measure(
   path: string,
+  mostBytes = Infinity,
 ): Promise<{ mode: number; bytes: number; sha256: string } | undefined> {
   const file = await open(path, READ).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
     const entry = await file.stat();
     if (!entry.isFile()) return undefined;
+    const mode = entry.mode & 0o777;
+    if (entry.size > mostBytes) return { mode, bytes: entry.size, sha256: '' };
     const hash = createHash('sha256');
     let bytes = 0;
     for await (const piece of file.createReadStream({ autoClose: false })) {
       hash.update(piece as Buffer);
       bytes += (piece as Buffer).length;
     }
-    return { mode: entry.mode & 0o777, bytes, sha256: hash.digest('hex') };
+    return { mode, bytes, sha256: hash.digest('hex') };
   } finally {
     await file.close();
   }

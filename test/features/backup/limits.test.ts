@@ -1,4 +1,4 @@
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -29,6 +29,19 @@ test('a backup that nobody could bring back is not made, and why is said', async
     error: 'cannot write the backup: its configuration is too large',
   });
   expect(await readdir(join(device.root, 'etc/depotd/backups'))).toEqual([]);
+});
+
+test('a file that no backup could have is not read for one, however large it is', async () => {
+  await daemon.run('update');
+  await daemon.run('install', { package: 'demo' });
+  await writeFile(join(device.root, 'root/scripts/large'), '');
+  await truncate(join(device.root, 'root/scripts/large'), 2 ** 40);
+
+  expect(await daemon.run('backup')).toMatchObject({
+    error: 'cannot write the backup: its configuration is too large',
+  });
+  // Ahead of it comes a backup, too.
+  expect((await daemon.run('remove', { package: 'demo' })).state).toBe('done');
 });
 
 test('a backup leaves out a file whose path no set can have', async () => {
