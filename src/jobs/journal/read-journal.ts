@@ -63,9 +63,10 @@ export function readJournal(file: string, limits: JournalLimits): JournalContent
   };
   let end = 0;
   let lines = 0;
-  let torn: (DamagedLine & { offset: number }) | undefined;
-  eachLine(file, ({ text, number, offset }) => {
-    if (torn !== undefined) setAside(torn);
+  let torn: { line: DamagedLine; before: number; place: Line } | undefined;
+  eachLine(file, (place) => {
+    const { text, number, offset } = place;
+    if (torn !== undefined && !isOfCutWrite(torn.place, place)) setAside(torn.line);
     torn = undefined;
     lines += 1;
     const isKnown = damaged.length < MOST_DAMAGED_KNOWN;
@@ -75,13 +76,29 @@ export function readJournal(file: string, limits: JournalLimits): JournalContent
     else {
       const { id = isKnown ? newId() : '', damage, isOver = false } = entry;
       const line = { id, number, damage, isOver, text };
-      if (entry.damage === NO_JSON) torn = { ...line, offset: end };
+      if (entry.damage === NO_JSON) torn = { line, before: end, place };
       else setAside(line);
     }
     end = offset;
   });
   // The last line may be what a power cut left of one that was never acknowledged.
-  return { jobs: jobs.all(), damaged, dropped: jobs.dropped(), end: torn?.offset ?? end, lines };
+  return { jobs: jobs.all(), damaged, dropped: jobs.dropped(), end: torn?.before ?? end, lines };
+}
+
+/** What a disk writes at once. */
+const SECTOR_BYTES = 512;
+
+/**
+ * Whether a line is a piece of a write that a power cut left without some of its sectors, whichever
+ * came first: it was never acknowledged, and beside it, from the border of a sector on, the reserve
+ * is still there. Between lines that were acknowledged there is no empty one.
+ */
+function isOfCutWrite(piece: Line, next: Line): boolean {
+  const isAtBorder = (offset: number): boolean => offset % SECTOR_BYTES === 0;
+  return (
+    (piece.isBehindEmpty && isAtBorder(piece.start)) ||
+    (next.isBehindEmpty && isAtBorder(piece.offset - 1))
+  );
 }
 
 /** What was written by `toLine`, or says that a job is gone: a million others take their time. */
@@ -161,8 +178,11 @@ interface Line {
   text: string;
   /** Counted from 1. */
   number: number;
-  /** Where it ends in the file. */
+  /** Where it begins in the file, and where it ends. */
+  start: number;
   offset: number;
+  /** Whether an empty line stands before it. */
+  isBehindEmpty: boolean;
 }
 
 const LINE_END = '\n'.charCodeAt(0);
@@ -176,6 +196,7 @@ const EMPTY_LINES = Buffer.alloc(CHUNK_BYTES, LINE_END);
 function eachLine(file: string, onLine: (line: Line) => void): void {
   let pieces: Buffer[] = [];
   let [length, offset, number] = [0, 0, 0];
+  let isBehindEmpty = false;
   const append = (piece: Buffer): void => {
     if (length < MOST_LINE_BYTES && piece.length > 0) pieces.push(Buffer.from(piece));
     length += piece.length;
@@ -190,7 +211,10 @@ function eachLine(file: string, onLine: (line: Line) => void): void {
         append(chunk.subarray(from, to));
         text = Buffer.concat(pieces).toString('utf8');
       }
-      if (text.trim() !== '') onLine({ text, number, offset: offset + to + 1 });
+      const isEmpty = text.trim() === '';
+      const start = offset + to - (length === 0 ? to - from : length);
+      if (!isEmpty) onLine({ text, number, start, offset: offset + to + 1, isBehindEmpty });
+      isBehindEmpty = isEmpty;
       pieces = [];
       [length, from] = [0, to + 1];
       if (text === '' && isReserve(chunk.subarray(from))) {
