@@ -81,7 +81,10 @@ export interface FeatureContext {
   processes: Processes;
   notes: Notes;
   events: DeviceEvents;
-  queue: Pick<Queue, 'get' | 'all' | 'newest' | 'stop' | 'dismiss' | 'onChange' | 'keepWhile'>;
+  queue: Pick<
+    Queue,
+    'get' | 'all' | 'newest' | 'stop' | 'dismiss' | 'onChange' | 'keepWhile' | 'onForget'
+  >;
   /**
    * Asks for a job of a kind that one of the features brings.
    * @throws DepotError unavailable while the daemon stops, no_space if the job cannot be recorded

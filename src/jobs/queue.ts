@@ -5,12 +5,13 @@ import { endOrphans, settleJob } from './endings.ts';
 import { EXPLANATIONS } from './explanation.ts';
 import { ENDED_WITHOUT_CODE, newId, unixNow, type Job, type Lane, type Submission } from './job.ts';
 import { createJobIndex, type JobIndex } from './job-index.ts';
+import { prune } from './forget.ts';
 import type { Journal } from './journal/journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { TaskLogs } from './log.ts';
 import { moveTo } from './position.ts';
 import type { Plan } from './plan.ts';
-import { jobsToForget, type RetentionLimits } from './pruning.ts';
+import type { RetentionLimits } from './pruning.ts';
 import type { Runner } from './runner.ts';
 import { checkChange, isEnded } from './states.ts';
 
@@ -44,6 +45,8 @@ export interface Queue {
   dismiss: (id: string) => Promise<void>;
   /** Jobs that have ended are not forgotten while this says that they are needed. */
   keepWhile: (isNeeded: (job: Job) => boolean) => void;
+  /** Told of each one that is. */
+  onForget: (listener: (id: string) => void) => void;
   /** Resumes what a daemon before this one left. */
   resume: () => void;
   /** No job begins any more; those under way are left alone. */
@@ -78,8 +81,13 @@ export function createQueue(options: QueueOptions): Queue {
   const { logs, runner, journal } = options;
   const index = createJobIndex(journal);
   const listeners = new Set<(job: Job) => void>();
+  let forgotten: (id: string) => void = () => undefined;
   let isNeeded: (job: Job) => boolean = () => false;
-  const pruneRest = (): Promise<void> => prune(options, index, (job) => isNeeded(job));
+  const pruneRest = (): Promise<void> =>
+    prune(options, index, {
+      isNeeded: (job) => isNeeded(job),
+      forgotten: (id) => forgotten(id),
+    });
   const announce = (job: Job): void => {
     logs.wake(job.id);
     for (const listener of listeners) listener(job);
@@ -132,6 +140,7 @@ export function createQueue(options: QueueOptions): Queue {
       return true;
     },
     keepWhile: (next) => (isNeeded = next),
+    onForget: (next) => (forgotten = next),
     dismiss: (id) => dismiss(options, index.get(id)),
     resume: () => {
       lanes.after(endOrphans(options));
@@ -226,23 +235,6 @@ function leftOvers(jobs: Iterable<Job>): Job[] {
     ...left.filter(({ state }) => state === 'running'),
     ...left.filter(({ state }) => state === 'queued'),
   ];
-}
-
-async function prune(
-  { logs, log, limits }: QueueOptions,
-  index: JobIndex,
-  isNeeded: (job: Job) => boolean,
-): Promise<void> {
-  for (const id of jobsToForget(index.all(), limits())) {
-    const job = index.get(id);
-    if (job !== undefined && isNeeded(job)) continue;
-    try {
-      await index.forget(id);
-      await logs.remove(id);
-    } catch (error) {
-      log.error({ task: id, reason: reasonOf(error) }, 'job record not removed');
-    }
-  }
 }
 
 interface Cancelling {

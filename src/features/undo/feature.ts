@@ -51,6 +51,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     return job !== undefined && (!isEnded(job.state) || isNeeded(job));
   });
   queue.keepWhile(isNeeded);
+  queue.onForget((id) => void undo.drop(id).catch(() => undefined));
   const endOf = queue.onChange((job) => {
     if (!isEnded(job.state)) return;
     // What it changed nothing of, or what nobody can take back, needs no copies.

@@ -180,6 +180,19 @@ test('the oldest goes first when there is no more room', async () => {
   expect(kept).toContain(ids[1]);
 });
 
+test('what a task kept goes when the task is forgotten, and not at the next start', async () => {
+  await store.close();
+  store = await openStore({}, { set: ['main.keep_jobs=1'] });
+  const kept = join(store.device.root, 'tmp/depotd/undo');
+  const { id } = await store.run('install', { package: 'demo' });
+  expect(await readdir(kept)).toEqual([id]);
+
+  await store.run('update');
+
+  await expect.poll(async () => (await statusOf(id)).state).toBeUndefined();
+  await expect.poll(() => readdir(kept).catch(() => [])).toEqual([]);
+});
+
 test('an undo puts back what was kept also if there is no room to keep what that replaces', async () => {
   const large = (version: string): FeedPackage =>
     sent(version, { files: { '/usr/bin/sent': randomBytes(450_000).toString('base64') } });
