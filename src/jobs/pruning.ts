@@ -1,4 +1,4 @@
-import type { Job } from './job.ts';
+import type { Job, Lane } from './job.ts';
 import { isEnded } from './states.ts';
 
 /** How much of the past is kept. */
@@ -13,13 +13,20 @@ export interface RetentionLimits {
  * it.
  */
 export function jobsToForget(all: Iterable<Job>, limits: RetentionLimits): string[] {
+  const latest = new Map<Lane, number>();
   const ended = [...all]
     .filter(({ state }) => isEnded(state))
+    .map(({ id, lane, logBytes = 0, stoppedAt = 0 }) => {
+      // Behind those before it in its lane, also when the clock was set back since.
+      const endedAt = Math.max(stoppedAt, latest.get(lane) ?? 0);
+      latest.set(lane, endedAt);
+      return { id, logBytes, endedAt };
+    })
     .reverse()
-    .sort((a, b) => (b.stoppedAt ?? 0) - (a.stoppedAt ?? 0));
+    .sort((a, b) => b.endedAt - a.endedAt);
   let bytes = 0;
   return ended
-    .filter(({ logBytes = 0 }, index) => {
+    .filter(({ logBytes }, index) => {
       bytes += logBytes;
       return index >= limits.jobs || (index > 0 && bytes > limits.logBytes);
     })

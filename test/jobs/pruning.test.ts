@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import { openQueue, request, type OpenQueue } from './open-queue.ts';
 
@@ -35,6 +35,26 @@ test('of the jobs that have ended no more than the limit are kept, the newest, a
   const reopened = await openQueue(folder);
   expect(reopened.queue.all().map(({ id }) => id)).toEqual(ids.slice(2));
   await reopened.journal.close();
+});
+
+test('the newest are kept by the order of their ends, though the clock was set back since', async () => {
+  const open = await openQueue(folder, { limits: { jobs: 3, logBytes: 1024 ** 2 } });
+  const before = await runAll(
+    open,
+    ['a', 'b', 'c'].map(() => 'echo text'),
+  );
+  const now = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => now - 8 * 3_600_000);
+  onTestFinished(() => void vi.restoreAllMocks());
+
+  const after = await runAll(
+    open,
+    ['d', 'e'].map(() => 'echo text'),
+  );
+
+  const kept = [before[2], ...after];
+  await expect.poll(() => open.queue.all().map(({ id }) => id)).toEqual(kept);
+  await open.journal.close();
 });
 
 test('whether a job is needed still is asked of those alone that would be forgotten', async () => {
