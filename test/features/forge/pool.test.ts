@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { reasonOf } from '../../../src/errors.ts';
 import { parseUpstream } from '../../../src/features/forge/upstream/address.ts';
 import { createSocketOpener } from '../../../src/features/forge/upstream/open-socket.ts';
 import { createPool, type Pool } from '../../../src/features/forge/upstream/pool.ts';
@@ -51,4 +52,34 @@ test('what the forge sends behind a whole answer answers no other call, though t
   expect(await second).toBe('answer 2');
   pool.close();
   await upstream.close();
+});
+
+test.each([
+  ['forward by years', 50 * 365 * 86_400_000, 'answer 1'],
+  ['back by hours', -8 * 3_600_000, /^cannot get an answer: the forge sent nothing/],
+] as const)('the time of a call goes on when the clock is set %s', async (_, byMs, outcome) => {
+  const isSilent = byMs < 0;
+  const upstream = await startRawUpstream((socket) => {
+    if (!isSilent) setTimeout(() => socket.write(answerOf('answer 1')), 700);
+  });
+  const pool = createPool({
+    timeouts: { connectMs: 5000, firstByteMs: isSilent ? 1000 : 5000, idleMs: 5000 },
+    open: createSocketOpener({
+      address: parseUpstream(upstream.url),
+      certificateAuthority: undefined,
+    }),
+    connected: () => undefined,
+  });
+  onTestFinished(async () => {
+    vi.restoreAllMocks();
+    pool.close();
+    await upstream.close();
+  });
+
+  const answer = ask(pool, () => undefined).catch(reasonOf);
+  await vi.waitFor(() => expect(upstream.sockets).toHaveLength(1));
+  const now = Date.now;
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + byMs);
+
+  expect(await answer).toMatch(outcome);
 });

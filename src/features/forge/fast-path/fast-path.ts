@@ -40,7 +40,7 @@ interface Line {
   hasServed: boolean;
   /**
    * When its next request must be there, or the client have read more of an answer that has been
-   * written, in milliseconds of `Date.now()`.
+   * written, in milliseconds of `performance.now()`.
    */
   deadlineAt: number;
   /** What the client had not read at the last check, in bytes. */
@@ -90,7 +90,7 @@ function follow(path: FastPath, socket: Socket, next: NextServer): Line {
     socket,
     response: undefined,
     hasServed: false,
-    deadlineAt: Date.now() + firstRequestMs,
+    deadlineAt: performance.now() + firstRequestMs,
     unsentBytes: 0,
     known: undefined,
     early: undefined,
@@ -114,7 +114,7 @@ function leave(path: FastPath, line: Line): void {
 }
 
 function sweep({ lines, keepAliveMs, stalledMs }: FastPath): void {
-  const now = Date.now();
+  const now = performance.now();
   for (const line of lines) {
     const activity = activityOf(line);
     if (activity === 'busy') continue;
@@ -174,6 +174,6 @@ function over(line: Line, isLast: boolean, keepAliveMs: number): void {
   else if (early !== undefined) line.handOver(early);
   else {
     line.hasServed = true;
-    line.deadlineAt = Date.now() + keepAliveMs;
+    line.deadlineAt = performance.now() + keepAliveMs;
   }
 }

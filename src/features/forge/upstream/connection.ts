@@ -11,9 +11,9 @@ import { createUpload, type Upload } from './upload.ts';
  * - anything it did not expect ends it.
  */
 export interface Connection {
-  /** Milliseconds of `Date.now()` after which `expire` is due. */
+  /** Milliseconds of `performance.now()` after which `expire` is due. */
   deadlineAt: number;
-  /** Since when it waits for a call, in milliseconds of `Date.now()`. */
+  /** Since when it waits for a call, in milliseconds of `performance.now()`. */
   idleSince: number;
   start(call: Call, sink: ResponseSink): void;
   expire(): void;
@@ -43,7 +43,7 @@ export interface OpenSocket {
 export function createConnection(owner: ConnectionOwner): Connection {
   const { socket, readyEvent } = owner.open((piece) => receivePiece(line, piece));
   const connection: Connection = {
-    deadlineAt: Date.now() + owner.timeouts.connectMs,
+    deadlineAt: performance.now() + owner.timeouts.connectMs,
     idleSince: Number.POSITIVE_INFINITY,
     start: (call, sink) => start(line, call, sink),
     expire: () => fail(line, expiryOf(line)),
@@ -128,7 +128,7 @@ function write(line: Line, current: Current): void {
 }
 
 function touch(line: Line, limitMs: number): void {
-  line.connection.deadlineAt = Date.now() + limitMs;
+  line.connection.deadlineAt = performance.now() + limitMs;
 }
 
 /** @returns whether to read on */
@@ -188,7 +188,7 @@ function release(line: Line): void {
     close(line);
     return;
   }
-  connection.idleSince = Date.now();
+  connection.idleSince = performance.now();
   connection.deadlineAt = connection.idleSince + Math.min(IDLE_KEEP_MS, reader.keepAliveMs());
   line.socket.resume();
   owner.idle(connection);

@@ -91,7 +91,7 @@ interface Ticket {
   connection: Connection | undefined;
   isOver: boolean;
   isRetry: boolean;
-  /** Milliseconds of `Date.now()`. */
+  /** Milliseconds of `performance.now()`. */
   waitsUntil: number;
 }
 
@@ -117,7 +117,7 @@ function assign(state: State, ticket: Ticket): void {
   const connection = popIdle(state, ticket) ?? openNew(state);
   if (connection !== undefined) run(state, ticket, connection);
   else if (state.waiting.length < MAX_WAITING) {
-    ticket.waitsUntil = Date.now() + state.options.timeouts.firstByteMs;
+    ticket.waitsUntil = performance.now() + state.options.timeouts.firstByteMs;
     state.waiting.push(ticket);
   } else {
     ticket.sink.fail({
@@ -132,7 +132,9 @@ function assign(state: State, ticket: Ticket): void {
 function popIdle({ idle }: State, { call, isRetry }: Ticket): Connection | undefined {
   const last = idle.at(-1);
   if (last === undefined || isRetry) return undefined;
-  return isRepeatable(call) || Date.now() - last.idleSince < FRESH_MS ? idle.pop() : undefined;
+  return isRepeatable(call) || performance.now() - last.idleSince < FRESH_MS
+    ? idle.pop()
+    : undefined;
 }
 
 function openNew(state: State): Connection | undefined {
@@ -220,7 +222,7 @@ function forget(state: State, connection: Connection): void {
 }
 
 function sweep({ connections, waiting }: State): void {
-  const now = Date.now();
+  const now = performance.now();
   for (const connection of connections) if (connection.deadlineAt < now) connection.expire();
   while (waiting[0] !== undefined && waiting[0].waitsUntil < now) {
     waiting.shift()?.sink.fail({
