@@ -33,7 +33,9 @@ export async function readListsState(
   // Without a feed there is nothing that could be missing.
   if (times.length === 0) return { state: feeds.length === 0 ? 'fresh' : 'missing' };
   const updatedAt = Math.min(...times);
-  return { state: now - updatedAt * 1000 > OLD_MS ? 'old' : 'fresh', updatedAt };
+  // By a clock that was far ahead they say as little as old ones.
+  const isOld = Math.abs(now - updatedAt * 1000) > OLD_MS;
+  return { state: isOld ? 'old' : 'fresh', updatedAt };
 }
 
 /** An installation of what is installed needs nothing of any feed. */

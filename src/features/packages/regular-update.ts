@@ -9,7 +9,8 @@ import { readListsState } from '../../package-management/lists-state.ts';
  * or soon after a boot that lost them. Invariants:
  *  - the minute is drawn: a feed is not asked by all devices at once;
  *  - nothing is begun without a way to the internet, nor while lists are fetched anyway;
- *  - after a fetch that failed an hour passes.
+ *  - after a fetch that failed an hour passes;
+ *  - a clock that is set, by years after a boot without a battery, changes none of that.
  */
 export interface RegularUpdate {
   /** Looks whether it is time. */
@@ -25,6 +26,8 @@ interface RegularUpdateOptions extends Pick<FeatureContext, 'queue' | 'submit'> 
   hasNetwork?: () => Promise<boolean>;
   /** Milliseconds since 1970. */
   now?: () => number;
+  /** Milliseconds that pass whatever becomes of the clock. */
+  elapsed?: () => number;
   /** From 0 to 1. */
   draw?: () => number;
 }
@@ -41,28 +44,30 @@ export function createRegularUpdate({
   everyHours,
   hasNetwork = hasDefaultRoute,
   now = Date.now,
+  elapsed = () => performance.now(),
   draw = Math.random,
 }: RegularUpdateOptions): RegularUpdate {
-  const startedAt = now();
+  const startedAt = elapsed();
   let share = draw();
   let triedAt = -Infinity;
   let timer: NodeJS.Timeout | undefined;
 
-  const dueAt = async (): Promise<number> => {
+  /** Milliseconds until it is time. */
+  const waits = async (): Promise<number> => {
     const every = everyHours() * HOUR_MS;
     if (every === 0) return Infinity;
     const { state, updatedAt } = await readListsState(feeds, now());
     if (updatedAt === undefined && state !== 'missing') return Infinity;
-    const wished =
-      updatedAt === undefined
-        ? startedAt + share * FIRST_MS
-        : updatedAt * 1000 + every + share * HOUR_MS;
-    return Math.max(wished, triedAt + HOUR_MS);
+    const age = updatedAt === undefined ? -Infinity : now() - updatedAt * 1000;
+    // Nobody knows the age of lists that were fetched by a clock that was ahead.
+    const wished = age < -HOUR_MS ? 0 : every + share * HOUR_MS - age;
+    const earliest = Math.max(startedAt + share * FIRST_MS, triedAt + HOUR_MS);
+    return Math.max(wished, earliest - elapsed());
   };
   const check = async (): Promise<void> => {
     const isUnderWay = queue.all().some(({ kind, state }) => kind === 'update' && !isEnded(state));
-    if (isUnderWay || now() < (await dueAt()) || !(await hasNetwork())) return;
-    triedAt = now();
+    if (isUnderWay || (await waits()) > 0 || !(await hasNetwork())) return;
+    triedAt = elapsed();
     share = draw();
     await submit('update', '', {});
   };

@@ -56,6 +56,13 @@ describe.each(['opkg', 'apk'])('with %s an upgrade that finds nothing newer', (m
     expect(await upgrade({ all: 'true' })).toEqual({ ...fetched, hasDone: false });
   });
 
+  test('fetches lists that were dated by a clock far ahead', async () => {
+    const { age, upgrade } = await openBehind(manager);
+    await age(-8);
+    const fetched = { state: 'done', fetches: true, version: '1.1', days: 0 };
+    expect(await upgrade({ package: 'notes' })).toMatchObject(fetched);
+  });
+
   test('goes by the old lists if they cannot be fetched, and they stay', async () => {
     const { store, age, upgrade } = await openBehind(manager);
     await age(8);

@@ -16,6 +16,8 @@ const MINUTE = 60_000;
 
 interface Device {
   now: number;
+  /** What the clock was set by since the start. */
+  setBy: number;
   /** When the lists were fetched, milliseconds since 1970; undefined: they are gone. */
   updatedAt: number | undefined;
   hasNetwork: boolean;
@@ -28,7 +30,7 @@ interface Device {
 
 function open(state: Partial<Device>): { device: Device; regular: RegularUpdate } {
   const device: Device = {
-    ...{ now: 100 * HOUR, updatedAt: 99 * HOUR, hasNetwork: true, everyHours: 24 },
+    ...{ now: 100 * HOUR, setBy: 0, updatedAt: 99 * HOUR, hasNetwork: true, everyHours: 24 },
     ...{ jobs: [], share: 0.5, begun: 0 },
     ...state,
   };
@@ -47,7 +49,8 @@ function open(state: Partial<Device>): { device: Device; regular: RegularUpdate 
     },
     everyHours: () => device.everyHours,
     hasNetwork: () => Promise.resolve(device.hasNetwork),
-    now: () => device.now,
+    now: () => device.now + device.setBy,
+    elapsed: () => device.now,
     draw: () => device.share,
   });
   return { device, regular };
@@ -81,6 +84,27 @@ test('lists that a boot lost are fetched within ten minutes, when there is a net
   expect(await begins(offline)).toBeUndefined();
   offline.device.hasNetwork = true;
   expect(await begins(offline)).toBe(0);
+});
+
+test('a clock that is set by years after a boot makes nobody fetch before the drawn minute', async () => {
+  const YEARS = 50 * 365 * 24 * HOUR;
+  const lost = open({ updatedAt: undefined, share: 0.5 });
+  lost.device.setBy = YEARS;
+  expect(await begins(lost)).toBe(5);
+
+  const old = open({ share: 0.5 });
+  old.device.setBy = YEARS;
+  expect(await begins(old)).toBe(5);
+});
+
+test('a clock that was ahead keeps nothing from being fetched when it is right again', async () => {
+  const ahead = open({ updatedAt: undefined, share: 0, setBy: 365 * 24 * HOUR });
+  expect(await begins(ahead)).toBe(0);
+  ahead.device.updatedAt = ahead.device.now + ahead.device.setBy;
+
+  ahead.device.setBy = 0;
+
+  expect(await begins(ahead)).toBe(60);
 });
 
 test('after a fetch that failed an hour passes', async () => {
