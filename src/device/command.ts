@@ -28,6 +28,8 @@ export interface RunResult {
   stderr: string;
   /** Which limit ended it, if one did. */
   cutShortBy?: 'time' | 'output' | 'stop';
+  /** Why it could not be started, if that is so. */
+  error?: unknown;
 }
 
 /**

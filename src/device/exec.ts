@@ -25,9 +25,7 @@ export interface Detached {
 export async function startDetached(command: Command, outputDescriptor: number): Promise<Detached> {
   const { execa } = await import('execa');
   const [program, ...args] = command.argv;
-  if (!hasDescriptors()) {
-    throw Object.assign(new Error(withoutDescriptors(program)), { code: 'EMFILE' });
-  }
+  if (!hasDescriptors()) throw withoutDescriptors(program);
   // Any descriptor will do, though the types of the library name only a few.
   const output = outputDescriptor as 3;
   const options = {
@@ -77,8 +75,13 @@ function hasDescriptors(): boolean {
   }
 }
 
-function withoutDescriptors(program: string): string {
-  return `cannot start ${program}: no file descriptors are left`;
+function withoutDescriptors(program: string): Error {
+  const text = `cannot start ${program}: no file descriptors are left`;
+  return Object.assign(new Error(text), { code: 'EMFILE' });
+}
+
+function notStarted(error: { message?: string | undefined }): RunResult {
+  return { exitCode: undefined, stdout: '', stderr: error.message ?? '', error };
 }
 
 /**
@@ -100,9 +103,7 @@ const AFTER_KILL_MS = 2000;
 export async function run(command: Command, limits: RunLimits): Promise<RunResult> {
   const { execa } = await import('execa');
   const [program, ...args] = command.argv;
-  if (!hasDescriptors()) {
-    return { exitCode: undefined, stdout: '', stderr: withoutDescriptors(program) };
-  }
+  if (!hasDescriptors()) return notStarted(withoutDescriptors(program));
   const options = {
     cwd: command.cwd,
     env: command.environment,
@@ -114,9 +115,7 @@ export async function run(command: Command, limits: RunLimits): Promise<RunResul
   } as const satisfies Options;
   const child = execa(program, args, options);
   const { pid } = child;
-  if (pid === undefined) {
-    return { exitCode: undefined, stdout: '', stderr: (await child).message ?? '' };
-  }
+  if (pid === undefined) return notStarted(await child);
 
   const ending = createEnding(pid);
   child.once('exit', (code) => ending.resolve(code ?? undefined));

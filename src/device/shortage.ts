@@ -3,9 +3,9 @@ import { isCausedBy } from '../errors.ts';
 
 /**
  * What open(2), read(2) and clone(2) fail with while the process or the system has run out of
- * descriptors or memory: it says nothing of the thing that was asked for.
+ * descriptors, memory or processes: it says nothing of the thing that was asked for.
  */
-const CODES = ['EMFILE', 'ENFILE', 'ENOMEM'];
+const CODES = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'];
 const PAUSE_MS = 500;
 
 /** Whether a call failed, at whatever depth, because something had run out for the moment. */

@@ -77,3 +77,20 @@ test('a command that has no file descriptor to start with is refused, and whoeve
     detached: 'true Error: cannot start true: no file descriptors are left',
   });
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'a command for which there are no processes is known as one to be tried again',
+  async () => {
+    const program = await bundledProgram(join(import.meta.dirname, 'without-processes.ts'));
+
+    const { code, stdout, stderr } = await runCommand(['node', program]);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({
+      isRun: false,
+      isShortage: true,
+      detached: 'shortage',
+      sync: 'shortage',
+    });
+  },
+);
