@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { createConcurrencyLimit } from '../concurrency-limit.ts';
 
 /**
@@ -29,4 +30,35 @@ export async function inTime<Answer>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** For a disk that lies still. */
+const ANSWER_MS = 10_000;
+
+/**
+ * @returns whether the disk of a folder answers, the folder there or not. One that has not in time
+ *   is not asked again before it does
+ */
+export function createDiskAsking(): (folder: string) => Promise<boolean> {
+  const asked = new Map<string, Promise<boolean>>();
+  const silent = new Set<string>();
+  const ask = (folder: string): Promise<boolean> => {
+    const read = (): Promise<boolean> => readdir(folder).then(answered, answered);
+    return askDisk(read).finally(() => {
+      asked.delete(folder);
+      silent.delete(folder);
+    });
+  };
+  return async (folder) => {
+    if (silent.has(folder)) return false;
+    const answer = asked.get(folder) ?? ask(folder);
+    asked.set(folder, answer);
+    const isThere = await inTime(answer, ANSWER_MS).catch(() => false);
+    if (isThere === undefined) silent.add(folder);
+    return isThere === true;
+  };
+}
+
+function answered(): boolean {
+  return true;
 }

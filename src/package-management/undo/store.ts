@@ -1,6 +1,7 @@
 import { cp, lstat, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseMountTable } from '../../device/disk/mounts.ts';
+import { createDiskAsking } from '../../device/disk/patience.ts';
 import { readOwnSpace, readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
@@ -10,7 +11,8 @@ import type { Place } from './record.ts';
 /**
  * Folders of what jobs replaced, one a job, root's alone. Invariants:
  *  - all of one place take no more than the limit, nor room that the device needs: the oldest go;
- *  - what a job under way keeps, or one that may have to go back, does not go.
+ *  - what a job under way keeps, or one that may have to go back, does not go;
+ *  - a disk that does not answer counts as one that is away.
  */
 export interface UndoStore {
   /**
@@ -59,8 +61,9 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
     pins.some((isNeeded) => isNeeded(jobId)),
   );
   const memory: Place = { kind: 'memory', folder: join(paths.uploadDir, 'undo') };
+  const answers = createDiskAsking();
   const locations = async (): Promise<Place[]> => [
-    ...(await dataDisks(options)),
+    ...(await answering(await dataDisks(options), answers)),
     memory,
     { kind: 'flash', folder: join(paths.stateDir, 'undo') },
   ];
@@ -200,6 +203,14 @@ async function dataDisks({ paths, mountTable = readMounts }: UndoStoreOptions): 
     seen.add(device);
     return [{ kind: 'disk', folder: join(path, '.depotd-undo') }];
   });
+}
+
+async function answering(
+  disks: readonly Place[],
+  answers: (folder: string) => Promise<boolean>,
+): Promise<Place[]> {
+  const found = await Promise.all(disks.map(({ folder }) => answers(folder)));
+  return disks.filter((_, index) => found[index]);
 }
 
 function readMounts(): Promise<string> {
