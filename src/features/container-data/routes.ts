@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { createDiskAsking } from '../../device/disk/patience.ts';
 import { DepotError } from '../../errors.ts';
 import type { ContainerHost } from './device.ts';
 import type { FeatureContext } from '../feature.ts';
@@ -19,6 +20,17 @@ export const CONTAINER_LANE = 'container';
 
 type ContainerTools = Pick<FeatureContext, 'queue' | 'submit'> & { container: ContainerHost };
 
+/** Looked at, disks that have gone would keep the threads that all files are read by. */
+const answers = createDiskAsking();
+
+/** @throws DepotError unavailable if the disk of the data or of the target does not answer */
+async function needAnswer({ settings }: ContainerHost, ...targets: string[]): Promise<void> {
+  for (const path of [(await settings.read()).path, ...targets]) {
+    if (await answers(path)) continue;
+    throw new DepotError('unavailable', `cannot look at ${path}: its disk does not answer`);
+  }
+}
+
 /** Where the container data is, and moving it. */
 export function containerRoutes(tools: ContainerTools): Route[] {
   const { container } = tools;
@@ -28,6 +40,7 @@ export function containerRoutes(tools: ContainerTools): Route[] {
       summary: 'Whether the container data is on the system disk, and whether there is an engine',
       params: {},
       handle: async () => {
+        await needAnswer(container);
         const [isOnSystem, isEngineThere] = await Promise.all([
           isDataOnSystem(container),
           hasEngine(container),
@@ -66,6 +79,7 @@ async function checkResult(container: ContainerHost, path: string): Promise<Resp
       400,
     );
   }
+  await needAnswer(container, path);
   const found = await checkMove(container, path, { isExact: false });
   return json({
     code: 200,
@@ -85,6 +99,7 @@ async function migrate(
   const isBusy = queue.all().some(({ lane, state }) => lane === CONTAINER_LANE && !isEnded(state));
   try {
     if (!isBusy) {
+      await needAnswer(container, path);
       await (given === 'chdir'
         ? mayChange(container, path)
         : mayMove(container, path, { isOverwriting: given === 'true', isExact: false }));
