@@ -20,8 +20,7 @@ export function readForm(incoming: IncomingMessage): Promise<string> {
     return Promise.reject(tooLarge());
   }
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let bytes = 0;
+    const form = gatherPieces();
     const finish = (conclude: () => void): void => {
       clearTimeout(timer);
       incoming
@@ -34,11 +33,10 @@ export function readForm(incoming: IncomingMessage): Promise<string> {
     };
     const refuse = (error: DepotError): void => finish(() => reject(error));
     const collect = (piece: Buffer): void => {
-      bytes += piece.length;
-      if (bytes > MOST_FORM_BYTES) refuse(tooLarge());
-      else pieces.push(piece);
+      if (form.length() + piece.length > MOST_FORM_BYTES) refuse(tooLarge());
+      else form.add(piece);
     };
-    const done = (): void => finish(() => resolve(Buffer.concat(pieces).toString('utf8')));
+    const done = (): void => finish(() => resolve(form.bytes().toString('utf8')));
     const broken = (): void =>
       refuse(new DepotError('bad_request', 'cannot read the form: the client went away'));
     const timer = setTimeout(
@@ -57,4 +55,39 @@ export function readForm(incoming: IncomingMessage): Promise<string> {
 
 function tooLarge(): DepotError {
   return new DepotError('too_large', `cannot read a form of more than ${MOST_FORM_BYTES} bytes`);
+}
+
+/** The bytes of a body that comes in pieces. */
+export interface Gathered {
+  add: (piece: Buffer) => void;
+  /** How many they are so far. */
+  length: () => number;
+  bytes: () => Buffer;
+}
+
+/**
+ * Keeps the first piece, and copies the further ones behind it into one buffer, which doubles: a
+ * piece of one byte is an object of some 400, and whoever sends 64 KiB so would hold 25 MB.
+ */
+export function gatherPieces(): Gathered {
+  let buffer: Buffer = Buffer.alloc(0);
+  let length = 0;
+  return {
+    add: (piece) => {
+      const needed = length + piece.length;
+      if (length === 0) {
+        buffer = piece;
+        length = needed;
+        return;
+      }
+      if (needed > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * buffer.length));
+        buffer.copy(larger, 0, 0, length);
+        buffer = larger;
+      }
+      length += piece.copy(buffer, length);
+    },
+    length: () => length,
+    bytes: () => buffer.subarray(0, length),
+  };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { STALLED_MS, type Activity, type ServedConnection } from './connection-hook.ts';
+import { gatherPieces } from './form.ts';
 
 /**
  * One request at a time for each connection. Node's server starts every pipelined request (RFC
@@ -31,6 +32,8 @@ interface Followed {
   bodyBytes: number;
   /** Whether bytes wait for the end of the answer. */
   isHeld: boolean;
+  /** Gives the newest request what the parser found of its body. */
+  deliver: () => void;
   /** Told of the bytes of bodies that pass. */
   sweep: (bytes: number) => void;
 }
@@ -69,19 +72,27 @@ function follow(server: Server, socket: Socket, sweep: (bytes: number) => void):
   if (parse === undefined) throw new Error("cannot follow a connection that Node's server left");
   const connection: Followed = {
     socket,
-    parse: (bytes) => void parse.call(server, bytes),
+    parse: (bytes) => {
+      parse.call(server, bytes);
+      connection.deliver();
+    },
     request: undefined,
     response: undefined,
     isReceiving: false,
     beganAt: 0,
     bodyBytes: 0,
     isHeld: false,
+    deliver: nothing,
     sweep,
   };
   // In this order: without any reader the connection would stop to flow.
   socket.on('data', (bytes: Buffer) => read(connection, bytes));
   socket.off('data', parse as (bytes: Buffer) => void);
   return connection;
+}
+
+function nothing(): void {
+  // No body comes in chunks.
 }
 
 function createSweep(collector: YoungCollector): (bytes: number) => void {
@@ -100,6 +111,8 @@ function begin(connection: Followed, request: IncomingMessage, response: ServerR
   const { socket } = connection;
   const beganAt = performance.now();
   Object.assign(connection, { request, response, isReceiving: false, beganAt, bodyBytes: 0 });
+  const isChunked = request.headers['transfer-encoding'] !== undefined;
+  connection.deliver = isChunked ? joinPieces(request, socket) : nothing;
   // All of the answer is written, and its end waits for the client. Node sets another limit when
   // the client has it.
   response.once('prefinish', () => socket.setTimeout(STALLED_MS));
@@ -154,6 +167,32 @@ function passOn(socket: Socket, rest: Buffer): void {
   socket.pause();
   socket.unshift(rest);
   if (!isPaused) socket.resume();
+}
+
+/**
+ * One read may hold 10,000 chunks of a byte, each an object of some 400 for whoever keeps them or
+ * does not read yet: all that a read brings of a body is one piece.
+ * @returns what gives it to the request
+ */
+function joinPieces(request: IncomingMessage, socket: Socket): () => void {
+  const push = request.push.bind(request);
+  let gathered = gatherPieces();
+  const deliver = (): void => {
+    if (gathered.length() === 0) return;
+    const piece = gathered.bytes();
+    gathered = gatherPieces();
+    // As Node's parser does with each of its pieces.
+    if (!push(piece)) socket.pause();
+  };
+  request.push = (piece: Buffer | null): boolean => {
+    if (piece !== null) {
+      gathered.add(piece);
+      return true;
+    }
+    deliver();
+    return push(null);
+  };
+  return deliver;
 }
 
 const [LF, CR] = [0x0a, 0x0d];

@@ -116,6 +116,15 @@ test('blank lines before a request, or in a body that nobody reads, cost next to
   expect(spent).toBeLessThan(2);
 });
 
+test('a form in chunks of one byte takes the memory of its bytes', async () => {
+  for (let count = 0; count < CONNECTIONS; count += 1) {
+    open().write(
+      `POST ${daemon.base}/admin/store/update HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(64_000)}`,
+    );
+  }
+  await expectAlive();
+});
+
 /** User and system time of the daemon so far (proc(5), stat: in hundredths of a second). */
 async function processorSeconds(): Promise<number> {
   const fields = (await readFile(`/proc/${daemon.pid}/stat`, 'utf8')).split(') ')[1]?.split(' ');
