@@ -125,6 +125,15 @@ test('a form in chunks of one byte takes the memory of its bytes', async () => {
   await expectAlive();
 });
 
+test('edits of pull requests that nobody ends are not kept until they fill the memory', async () => {
+  for (let count = 0; count < 128; count += 1) {
+    open().write(
+      `PATCH /api/v1/repos/o/r/pulls/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000000\r\n\r\n${'x'.repeat(1_000_000)}`,
+    );
+  }
+  await expectAlive();
+});
+
 /** User and system time of the daemon so far (proc(5), stat: in hundredths of a second). */
 async function processorSeconds(): Promise<number> {
   const fields = (await readFile(`/proc/${daemon.pid}/stat`, 'utf8')).split(') ')[1]?.split(' ');

@@ -17,6 +17,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import type { ForgeSettings } from './options.ts';
 import { createProxy } from './proxy.ts';
 import { createRouteMatcher } from './routes.ts';
+import { createBodyReader } from './target-change.ts';
 import { createTargetReader, type TargetReader } from './target.ts';
 import { parseUpstream, type UpstreamAddress } from './upstream/address.ts';
 import { createSocketOpener } from './upstream/open-socket.ts';
@@ -143,6 +144,7 @@ function proxyOf(
     pool,
     apiRoot: settings.path,
     matchRoute: createRouteMatcher(settings.expose),
+    readAhead: createBodyReader(),
     credentials: createCredentials({ tokenFile: settings.token_file, session }),
     log,
     publish: (event) => {

@@ -25,7 +25,7 @@ import {
 } from './outgoing.ts';
 import { createReply, type Reply } from './reply.ts';
 import type { Route, RouteMatcher } from './routes.ts';
-import { currentBase, readAhead, requestedBase } from './target-change.ts';
+import { currentBase, requestedBase, type BodyReader } from './target-change.ts';
 import type { ForgeTarget, TargetReader } from './target.ts';
 import type { UpstreamAddress } from './upstream/address.ts';
 import type { Call, RequestBody } from './upstream/call.ts';
@@ -37,6 +37,7 @@ export interface Services {
   targets: TargetReader;
   matchRoute: RouteMatcher;
   credentials: Credentials;
+  readAhead: BodyReader;
   pool: Pool;
   metrics: Metrics;
   health: HealthRecord;
@@ -192,11 +193,11 @@ async function changeOf(
   exchange: Exchange,
   headers: HeaderLines,
 ): Promise<TargetChange | undefined> {
-  const { request, plan } = exchange;
+  const { request, response, plan } = exchange;
   if (plan.kind === 'none' || exchange.method !== 'PATCH' || !(request instanceof Readable)) {
     return undefined;
   }
-  const { bytes, isWhole } = await readAhead(request);
+  const { bytes, isWhole } = await services.readAhead(request, response);
   exchange.body = bodyOf(request, plan, bytes);
   const to = isWhole ? requestedBase(bytes, request.headers['content-type']) : undefined;
   if (to === undefined) return undefined;

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
 import { parseJson } from '../../device/durable-file.ts';
+import { gatherPieces, type Gathered } from '../../http/form.ts';
+import type { CallerResponse } from './caller.ts';
 import type { Call, ResponseSink } from './upstream/call.ts';
 import type { Pool } from './upstream/pool.ts';
 
@@ -8,6 +10,13 @@ import type { Pool } from './upstream/pool.ts';
  * them goes unnoticed. Bytes.
  */
 const MAX_READ_AHEAD_BYTES = 1_048_576;
+/**
+ * Anybody may send an edit, and not end it. So each has this much for itself, whoever needs more
+ * shares the rest with all others, and a body that does not come passes as a stream, too. Bytes.
+ */
+const OWN_BYTES = 65_536;
+const SHARED_BYTES = 4_194_304;
+const READ_AHEAD_MS = 10_000;
 
 /** What was read of a request's body, and whether that is all of it. */
 export interface ReadAhead {
@@ -17,27 +26,40 @@ export interface ReadAhead {
 
 /**
  * Reads a body up to the limit, or to its end. The request is left paused. It ends early, not
- * whole, if the caller goes away.
+ * whole, if the caller goes away. What was read counts until the answer is over.
  */
-export function readAhead(request: Readable): Promise<ReadAhead> {
-  return new Promise((resolve) => {
-    const pieces: Buffer[] = [];
-    let length = 0;
-    const finish = (isWhole: boolean): void => {
-      request.off('data', collect).off('end', whole).off('close', partial);
-      if (!isWhole) request.pause();
-      resolve({ bytes: Buffer.concat(pieces), isWhole });
-    };
-    const collect = (piece: Buffer): void => {
-      pieces.push(piece);
-      length += piece.length;
-      if (length > MAX_READ_AHEAD_BYTES) finish(false);
-    };
-    const whole = (): void => finish(true);
-    const partial = (): void => finish(false);
-    if (request.destroyed || request.readableEnded) finish(request.readableEnded);
-    else request.on('data', collect).on('end', whole).on('close', partial);
-  });
+export type BodyReader = (
+  request: Readable,
+  response: Pick<CallerResponse, 'once'>,
+) => Promise<ReadAhead>;
+
+export function createBodyReader(): BodyReader {
+  const held = new Set<Gathered>();
+  const isFull = (): boolean =>
+    [...held].reduce((sum, body) => sum + body.length(), 0) > SHARED_BYTES;
+  return (request, response) => {
+    const body = gatherPieces();
+    held.add(body);
+    response.once('close', () => held.delete(body));
+    return new Promise((resolve) => {
+      const finish = (isWhole: boolean): void => {
+        clearTimeout(timer);
+        request.off('data', collect).off('end', whole).off('close', partial);
+        if (!isWhole) request.pause();
+        resolve({ bytes: body.bytes(), isWhole });
+      };
+      const collect = (piece: Buffer): void => {
+        body.add(piece);
+        const length = body.length();
+        if (length > MAX_READ_AHEAD_BYTES || (length > OWN_BYTES && isFull())) finish(false);
+      };
+      const whole = (): void => finish(true);
+      const partial = (): void => finish(false);
+      const timer = setTimeout(partial, READ_AHEAD_MS);
+      if (request.destroyed || request.readableEnded) finish(request.readableEnded);
+      else request.on('data', collect).on('end', whole).on('close', partial);
+    });
+  };
 }
 
 /**
@@ -46,22 +68,27 @@ export function readAhead(request: Readable): Promise<ReadAhead> {
  */
 export function requestedBase(body: Buffer, contentType: string | undefined): string | undefined {
   const text = body.toString('utf8');
-  const entries =
-    contentType?.startsWith('application/x-www-form-urlencoded') === true
-      ? [...new URLSearchParams(text)]
-      : entriesOf(text);
-  const base = entries.findLast(([name]) => name.toLowerCase() === 'base')?.[1];
+  const isForm = contentType?.startsWith('application/x-www-form-urlencoded') === true;
+  const base = baseOf(isForm ? new URLSearchParams(text) : fieldsOf(text));
   return typeof base === 'string' && base !== '' ? base : undefined;
 }
 
-function entriesOf(text: string): [string, unknown][] {
+/** One after the other: of a million there is no list. */
+function baseOf(fields: Iterable<[string, unknown]>): unknown {
+  let base: unknown;
+  for (const [name, value] of fields) if (name.toLowerCase() === 'base') base = value;
+  return base;
+}
+
+function* fieldsOf(text: string): Generator<[string, unknown]> {
   const value = parseJson(text);
   // The forge will say what it thinks of another body.
-  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  for (const name of Object.keys(value)) yield [name, (value as Record<string, unknown>)[name]];
 }
 
 /** An answer to a question of our own is read up to this many bytes. */
-const MAX_ANSWER_BYTES = 4_194_304;
+const MAX_ANSWER_BYTES = 1_048_576;
 
 /**
  * The target branch that a pull request has now; undefined if the forge does not say so.
@@ -69,22 +96,20 @@ const MAX_ANSWER_BYTES = 4_194_304;
  */
 export function currentBase(pool: Pool, call: Call): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const pieces: Buffer[] = [];
-    let length = 0;
+    const answer = gatherPieces();
     let isFound = false;
     const sink: ResponseSink = {
       head: ({ status }) => {
         isFound = status === 200;
       },
       body: (piece) => {
-        length += piece.length;
-        if (length <= MAX_ANSWER_BYTES) pieces.push(Buffer.from(piece));
+        if (answer.length() <= MAX_ANSWER_BYTES) answer.add(Buffer.from(piece));
         return true;
       },
       end: () =>
         resolve(
-          isFound && length <= MAX_ANSWER_BYTES
-            ? baseIn(Buffer.concat(pieces).toString('utf8'))
+          isFound && answer.length() <= MAX_ANSWER_BYTES
+            ? baseIn(answer.bytes().toString('utf8'))
             : undefined,
         ),
       fail: () => resolve(undefined),
@@ -94,7 +119,7 @@ export function currentBase(pool: Pool, call: Call): Promise<string | undefined>
 }
 
 function baseIn(text: string): string | undefined {
-  const base = entriesOf(text).find(([name]) => name === 'base')?.[1];
+  const base = baseOf(fieldsOf(text));
   if (typeof base !== 'object' || base === null || !('ref' in base)) return undefined;
   return typeof base.ref === 'string' ? base.ref : undefined;
 }

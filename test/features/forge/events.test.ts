@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { createBodyReader } from '../../../src/features/forge/target-change.ts';
 import { ask, startDevice, type Device } from './device.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -114,4 +117,16 @@ test('a longer body than is looked into passes whole', async () => {
   await ask(device.port, PULL, { method: 'PATCH', body });
   expect(upstream.asked).toHaveLength(1);
   expect(upstream.asked[0]?.body).toBe(body);
+});
+
+test('an edit whose body does not come is not waited for, and passes as far as it is there', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const request = new PassThrough();
+  const read = createBodyReader()(request, new EventEmitter());
+  request.write('{"base":');
+  await vi.advanceTimersByTimeAsync(10_000);
+
+  expect(await read).toEqual({ bytes: Buffer.from('{"base":'), isWhole: false });
+  expect(request.isPaused()).toBe(true);
 });
