@@ -136,12 +136,23 @@ export function responseHeaders(
     const lower = name.toLowerCase();
     if (!isPassedBack(lower) || isHopByHop(lower, named)) continue;
     if (lower.startsWith('content-')) content = contentAfter(content, lower, value);
-    kept.push(name, lower === 'link' ? rewritePagingLinks(value, view()) : value);
+    const passed = valueBack(lower, value, view);
+    if (passed !== undefined) kept.push(name, passed);
   }
   if (content === 'active' || content === 'unknown') {
     kept.push('Content-Security-Policy', 'sandbox');
   }
   return kept;
+}
+
+/** A policy of the forge's holds, but a browser reports nothing to whom it names. */
+const REPORT = /(^|[;,])\s*report-(?:uri|to)(?=\s|[;,]|$)[^;,]*/gi;
+
+/** @returns undefined if nothing is left */
+function valueBack(name: string, value: string, view: () => CallerView): string | undefined {
+  if (name === 'link') return rewritePagingLinks(value, view()) || undefined;
+  if (name === 'content-security-policy') return value.replace(REPORT, '$1') || undefined;
+  return value;
 }
 
 /** What a browser may make of a body. `unknown`: there is one, of no type. */

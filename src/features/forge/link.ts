@@ -9,10 +9,24 @@ const LINK = /<([^>]*)>([^<]*)/g;
  */
 const PAGING = /;\s*rel\s*=\s*"?(?:next|prev|first|last)"?\s*(?:[;,]|$)/i;
 
+/** The other half may stand in the next line of that name, which browsers take for one. */
+const HALF_A_LINK = /^[^<]*>|<[^>]*$/;
+
 /**
- * Points the paging links of a `Link` header at this host; every other byte stays. The forge writes
- * them from its own ROOT_URL, which may name another host, and another prefix, than the one it is
- * reached by, so everything before the API root is replaced.
+ * Relations that only name something. Others have a browser load it, with the cookies of this
+ * origin: `preload`, `prefetch`, `stylesheet` and their like.
+ */
+const NAMING = new RegExp(
+  String.raw`^\s*;\s*rel\s*=\s*("?)(?:next|prev|first|last|immutable|self|canonical|` +
+    String.raw`describedby|license|deprecation|sunset|successor-version|latest-version)\1[\s,]*$`,
+  'i',
+);
+
+/**
+ * Points the paging links of a `Link` header at this host, and leaves out links that a browser
+ * might load; every other byte stays. The forge writes them from its own ROOT_URL, which may name
+ * another host, and another prefix, than the one it is reached by, so everything before the API
+ * root is replaced.
  * @param options `apiRoot`: such as `/api/v1`; `origin`: scheme, host and mount that the caller
  *   used, such as `http://nas/cgi-bin/panel`
  */
@@ -20,7 +34,9 @@ export function rewritePagingLinks(
   value: string,
   { apiRoot, origin }: { apiRoot: string; origin: string },
 ): string {
+  if (HALF_A_LINK.test(value)) return '';
   return value.replace(LINK, (whole, uri: string, parameters: string) => {
+    if (!NAMING.test(parameters)) return '';
     if (!PAGING.test(parameters)) return whole;
     const below = belowRoot(uri, apiRoot);
     return below === undefined ? whole : `<${origin}${apiRoot}${below}>${parameters}`;

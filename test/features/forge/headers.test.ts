@@ -184,6 +184,26 @@ test.each([
 });
 
 test.each([
+  ['Link', '</cgi-bin/luci/admin/logout>; rel=preload; as=image', undefined],
+  ['Link', '</x>; rel="prefetch"', undefined],
+  ['Link', '</x>; rel=next; rel=preload', undefined],
+  ['Link', '</x>; rel="next preload"', undefined],
+  ['Link', '</x>; title="<y>; rel=next"; rel=modulepreload', undefined],
+  ['Link', '</x', undefined],
+  ['Link', '>; rel=preload; as=image', undefined],
+  ['Link', '</x>; rel=stylesheet, </a>; rel="immutable"', '</a>; rel="immutable"'],
+  ['Content-Security-Policy', 'report-uri /cgi-bin/luci/', undefined],
+  [
+    'Content-Security-Policy',
+    "default-src 'none'; Report-URI /x; sandbox, report-to y;img-src *",
+    "default-src 'none';; sandbox,;img-src *",
+  ],
+])('no browser asks or reports in the panel\u2019s name for %s: %s', (name, value, passed) => {
+  const back = responseHeaders([...JSON_TYPE, name, value], { status: 200, view });
+  expect(back).toEqual([...JSON_TYPE, ...(passed === undefined ? [] : [name, passed])]);
+});
+
+test.each([
   ['text/html; charset=utf-8', 200, true],
   ['image/svg+xml', 206, true],
   ['TEXT/HTML', 200, true],
