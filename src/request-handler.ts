@@ -12,7 +12,13 @@ import type {
 } from './features/feature.ts';
 import type { HealthReport } from './http/health-report.ts';
 import { createApp } from './http/app.ts';
-import { checkHost, checkOneHost, hostForm, type KnownHosts } from './http/guard.ts';
+import {
+  checkFieldCount,
+  checkHost,
+  checkOneHost,
+  hostForm,
+  type KnownHosts,
+} from './http/guard.ts';
 import { calledAddress, type Ends } from './http/peer.ts';
 import type { Answering } from './http/listeners.ts';
 import type { Metric } from './http/metrics-text.ts';
@@ -48,6 +54,7 @@ export async function createRequestHandler(
     handle: (request, response) => {
       const owner = passed.find(({ owns }) => owns(request.url ?? ''));
       try {
+        checkFieldCount(request);
         checkOneHost(request);
         if (owner !== undefined) checkAccepted(options, request, hosts);
       } catch (error) {

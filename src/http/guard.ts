@@ -110,6 +110,19 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
+ * Browsers send some 30 fields, and proxies add a few. A request line and headers of 16 KiB have
+ * room for 3,000, of which each is several objects for as long as the request is there.
+ */
+export const MOST_FIELDS = 200;
+
+/** @throws DepotError header_too_large */
+export function checkFieldCount({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): void {
+  if (rawHeaders.length <= 2 * MOST_FIELDS) return;
+  const reason = 'its headers are too large';
+  throw new DepotError('header_too_large', `cannot read the request: ${reason}`);
+}
+
+/**
  * Two Host fields, or a Host field beside a target that names another host, name two devices to two
  * programs (RFC 9112, section 3.2). Node keeps the first field, and does not look at the target.
  * @throws DepotError bad_request

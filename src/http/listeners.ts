@@ -17,6 +17,7 @@ import {
   type Connection,
   type Connections,
 } from './connections.ts';
+import { MOST_FIELDS } from './guard.ts';
 import { isOnThisHost, type Ends } from './peer.ts';
 import { createRequestGate, type YoungCollector } from './request-gate.ts';
 import { refuseUnreadable } from './unreadable.ts';
@@ -138,6 +139,8 @@ async function openListener(text: string, options: ListenerOptions): Promise<Lis
   const connections = acceptThrough(server, options);
   server.on('request', (request, response) => answering().handle(request, response));
   server.on('request', closeWhereUnread);
+  // The parser keeps no more than these, and one that tells that there were more.
+  server.maxHeadersCount = MOST_FIELDS + 1;
   server.maxConnections = CONNECTION_BOUNDS.all + SPARE_CONNECTIONS;
   server.on('clientError', refuseUnreadable);
   // Node's own answers to a missing Host and to an Expect it does not know have no body; the

@@ -193,6 +193,11 @@ describe('what is hardly HTTP', () => {
       `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
     ],
+    [
+      'more header fields than anybody sends',
+      `GET /healthz HTTP/1.1\r\nHost: localhost\r\n${'a:\r\n'.repeat(200)}\r\n`,
+      431,
+    ],
     ['a header without a colon', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nbroken\r\n\r\n', 400],
     [
       'two lengths',

@@ -115,7 +115,7 @@ function refusalsOf(
         }
       : {}),
     '421': unread('a Host that is not this device'),
-    '431': unread('the request line and the headers have more than 16 KiB'),
+    '431': unread('the request line and the headers have more than 16 KiB, or 200 fields'),
     '500': refused('what the daemon or a program that it runs cannot do; the log says more'),
     '503': either(
       'what it takes is out of reach for now: the daemon stops, or the package manager or a ' +

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { MOST_FIELDS } from '../../../http/guard.ts';
 import type { CallerRequest, CommonPart } from '../caller.ts';
 import { parseHeaderLines, type HeaderLines } from '../header-lines.ts';
 
@@ -98,9 +99,8 @@ function plainHeaders(lines: HeaderLines): Record<string, string> | undefined {
     if (name in headers || NOT_PLAIN.has(name)) return undefined;
     headers[name] = lines[index + 1] ?? '';
   }
-  return headers['host'] !== undefined && isPlainConnection(headers['connection'])
-    ? headers
-    : undefined;
+  const isUsual = lines.length <= 2 * MOST_FIELDS && headers['host'] !== undefined;
+  return isUsual && isPlainConnection(headers['connection']) ? headers : undefined;
 }
 
 function isPlainConnection(value: string | undefined): boolean {

@@ -182,6 +182,7 @@ test('what comes while an answer is under way is answered after it', async () =>
   ).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
 });
 
+const MANY = Array.from({ length: 200 }, (_, at) => `x${at}:\r\n`).join('');
 test.each([
   ['a bare LF', 'GET /x HTTP/1.1\nHost: nas\r\n\r\n'],
   ['a bare LF between headers', 'GET /x HTTP/1.1\r\nHost: nas\nX: 1\r\n\r\n'],
@@ -210,6 +211,7 @@ test.each([
   ['an empty line within', 'GET /x HTTP/1.1\r\nHost: a\r\n\r\nX: 1\r\n\r\n'],
   ['names that every object has', 'GET /x HTTP/1.1\r\nHost: a\r\n__proto__: 1\r\n\r\n'],
   ['a head that is too long', `GET /x HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(9000)}\r\n\r\n`],
+  ['too many fields', `GET /x HTTP/1.1\r\nHost: a\r\n${MANY}\r\n`],
 ])('what has %s is not plain', (_, text) => {
   expect(parsePlainRequest(Buffer.from(text, 'latin1'), new Socket())).toBeUndefined();
 });
