@@ -105,7 +105,7 @@ export function undoPlan(tools: UndoPlanTools, job: Job): Plan {
   };
   const { steps, repair } = transaction(tools, ONLY, work);
   const isComplete = completeness(tools, work);
-  return { steps, repair: reversalSteps(tools, repair, { isOfAll: false, isComplete }) };
+  return { steps, repair: reversalSteps(tools, repair, { isComplete }) };
 }
 
 export function refusal(

@@ -74,6 +74,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     verb: 'install',
     purpose: `install ${subject}`,
     removesWhatCame: true,
+    putsBack: true,
     isForeign: file.type === PROGRAM,
     choose: async (context) => {
       const path = uploads.fileOf(file.upload, file.type);

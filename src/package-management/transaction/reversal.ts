@@ -4,29 +4,35 @@ import type { PackageTools } from '../tools.ts';
 import { putBackSteps, reportPutBack, type PutBackTools } from './put-back.ts';
 import { accepted, begun, type IsComplete } from './rollback.ts';
 
+interface ReversedWork {
+  isOfAll?: boolean;
+  isComplete: IsComplete;
+  /** Whether what came goes in the repair, which what is put back may need, or be excluded by. */
+  isAroundRepair?: boolean;
+}
+
 /**
- * A failed upgrade is taken back, to what was packed ahead of it. If that lay in memory, the
- * upgrade is finished behind a power cut instead. Of an upgrade of all only what is broken goes
- * back.
- * @param repair of the upgrade
+ * A failed change is taken back, to what was packed ahead of it. If that lay in memory, an upgrade
+ * is finished behind a power cut instead. Of an upgrade of all only what is broken goes back.
+ * @param repair of the change
  */
 export function reversalSteps(
   tools: PackageTools,
   repair: readonly Step[],
-  work: { isOfAll: boolean; isComplete: IsComplete },
+  work: ReversedWork,
 ): Step[] {
   const putBack: PutBackTools = {
     manager: tools.manager,
     copies: (context) => tools.undo.copiesOf(context.job),
     stateToRestore: (context) => stateToRestore(tools, context, work),
   };
-  return [
-    ...putBackSteps(putBack, 1),
-    act('report-putting-back', 'report what was put back', (context) =>
-      reportPutBack(putBack, context),
-    ),
-    ...repair,
-  ];
+  const first = putBackSteps(putBack, 1);
+  const report = act('report-putting-back', 'report what was put back', (context) =>
+    reportPutBack(putBack, context),
+  );
+  return work.isAroundRepair === true
+    ? [...first, ...repair, ...putBackSteps(putBack, 2), report]
+    : [...first, report, ...repair];
 }
 
 function act(id: string, label: string, work: (context: StepContext) => Promise<void>): Act {
@@ -36,7 +42,7 @@ function act(id: string, label: string, work: (context: StepContext) => Promise<
 async function stateToRestore(
   { manager, undo }: PackageTools,
   context: StepContext,
-  { isOfAll, isComplete }: { isOfAll: boolean; isComplete: IsComplete },
+  { isOfAll = false, isComplete }: ReversedWork,
 ): Promise<PackageDatabase | undefined> {
   const { job } = context;
   const isOver = job.runs === 0 || !begun.read(context).isBegun || accepted.read(context).isDone;

@@ -14,6 +14,7 @@ import {
   type StepContext,
 } from '../../jobs/plan.ts';
 import { explained, type Shortfall } from './explained.ts';
+import { reversalSteps } from './reversal.ts';
 import { accepted, begun, repairSteps, type IsComplete } from './rollback.ts';
 import type { PackageTools } from '../tools.ts';
 import type { FileScope } from '../undo/files.ts';
@@ -35,15 +36,18 @@ export const ONLY = '';
  * job may have several, one behind the other.
  */
 export function transaction(tools: PackageTools, name: string, work: ChangeWork): Transaction {
-  const repair = repairSteps(tools, {
-    removesWhatCame: work.removesWhatCame === true,
-    isComplete: work.isComplete ?? completeness(tools, work),
-  });
+  const isComplete = work.isComplete ?? completeness(tools, work);
+  const removesWhatCame = work.removesWhatCame === true;
+  const repair = repairSteps(tools, { removesWhatCame, isComplete });
   const { behind = [] } = work;
   const steps = below(name, changeSteps(tools, work, name));
   if (!isKept(name, work)) return { steps: [...steps, ...behind], repair };
   const close = tools.undo.closeStep(work);
-  return { steps: [...steps, ...behind, close], repair: [...repair, close] };
+  const whole =
+    work.putsBack === true
+      ? reversalSteps(tools, repair, { isComplete, isAroundRepair: true })
+      : repair;
+  return { steps: [...steps, ...behind, close], repair: [...whole, close] };
 }
 
 /** A job of several transactions takes itself back, and a self-upgrade not at all. */
@@ -220,6 +224,8 @@ export interface ChangeWork {
   areListsTooOld?: () => Promise<boolean>;
   /** Whether a repair removes again what came. */
   removesWhatCame?: boolean;
+  /** Whether a repair puts back what was replaced. */
+  putsBack?: boolean;
   choose: (context: StepContext) => Promise<void>;
   /** Right behind the choice. */
   behindChoice?: readonly Step[];

@@ -7,6 +7,7 @@ import type { FeedPackage } from '../../device/feed-index.ts';
 import { createIpk } from '../../device/ipk.ts';
 import { readLockHolder } from '../../../src/package-management/opkg/changing/lock.ts';
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
+import { uploadFile } from '../undo/undo-tasks.ts';
 import { halfInstalled, openStore, type Store } from './open-store.ts';
 
 /** The feed has a version whose script does not end well; the device the one before it. */
@@ -46,6 +47,48 @@ test('an upgrade whose script fails is taken back, with the settings of its owne
   expect([ended.state, ended.packages]).toEqual(['failed', undefined]);
   expect(await whatIsThere()).toEqual(OLD);
   expect(await store.daemon.logOf(ended.id)).toContain('steady is as it was before');
+});
+
+test.each(['install', 'upload'])(
+  'a failed %s over an older version is taken back, as an upgrade is',
+  async (operation) => {
+    await open('exit 7');
+    const { daemon } = store;
+    const id =
+      operation === 'upload'
+        ? await uploadFile(daemon, createIpk(versionOf('2.0-1', 'exit 7')).bytes, 'steady.ipk')
+        : await daemon.submit('install', { package: 'steady' });
+
+    const ended = await daemon.finished(id);
+
+    expect([ended.state, ended.packages]).toEqual(['failed', undefined]);
+    expect(await whatIsThere()).toEqual(OLD);
+    expect(await daemon.logOf(id)).toContain('steady is as it was before');
+  },
+);
+
+test('a failed installation puts back what it upgraded, and what it came in the place of', async () => {
+  await open('exit 0');
+  const part = (name: string, fields: Record<string, string>, script = 'exit 0'): FeedPackage => ({
+    ...{ name, version: '1.0-1', architecture: 'all', fields },
+    scripts: { postinst: `#!/bin/sh\n${script}\n` },
+  });
+  const replaces = { Conflicts: 'former', Replaces: 'former', Provides: 'former' };
+  const needs = { Depends: 'steady (>= 2.0-1), latter' };
+  store.device.feed.publish([
+    versionOf('2.0-1', 'exit 0'),
+    part('former', {}),
+    part('latter', replaces),
+    part('app', needs, 'exit 7'),
+  ]);
+  await store.run('update');
+  await store.run('install', { package: 'former' });
+  const before = [await store.packages(), await whatIsThere()];
+
+  const ended = await store.run('install', { package: 'app' });
+
+  expect([ended.state, ended.error_code]).toEqual(['failed', 'script_failed']);
+  expect([await store.packages(), await whatIsThere()]).toEqual(before);
 });
 
 test('an upgrade of all leaves what went well, and takes back what did not', async () => {

@@ -57,6 +57,21 @@ test('a package file that a trusted key signed as another one changes nothing', 
   expect(await store.packages()).toEqual({});
 });
 
+test('a file whose script fails leaves the version that was there, asked for as it was', async () => {
+  await store.run('install', { package: 'plain' });
+  const before = await store.device.world();
+  const scripts = { 'post-upgrade': '#!/bin/sh\nexit 7\n' };
+
+  const { state, error_code } = await store.upload(
+    createApk(one('plain', '2.0-r1', { scripts })).bytes,
+  );
+
+  expect([state, error_code]).toEqual(['failed', 'script_failed']);
+  expect(await store.packages()).toEqual({ plain: '1.0-r1' });
+  expect(await store.device.read('usr/bin/plain')).toBe('plain 1.0-r1\n');
+  expect(await store.device.world()).toEqual(before);
+});
+
 test.each(['1.0 r', '1.0\u00e4'])('a file of the version "%s" is refused', async (version) => {
   await expect(store.upload(sent(version))).rejects.toThrow('its version is');
 });

@@ -30,6 +30,7 @@ export function installPlan(
     purpose: `install ${subject}`,
     choosesFromFeeds: true,
     removesWhatCame: true,
+    putsBack: true,
     choose,
     judge: judgeInstall,
   };
