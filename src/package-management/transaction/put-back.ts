@@ -110,6 +110,11 @@ const toPutBack = slots('what is put back', {
   putBack: v.optional(findingsSchema, { wanted: [], files: [], offered: [] }),
 });
 
+/** What the job has put back itself, or tried to. */
+export function namesPutBack(context: StepContext): readonly string[] {
+  return toPutBack.read(context).putBack.wanted;
+}
+
 /** Packages that are gone, or there in another version. */
 function lostPackages(before: PackageDatabase, now: PackageDatabase): InstalledPackage[] {
   return [...before.values()].filter(({ name, version, state }) => {

@@ -5,6 +5,7 @@ import { readJson, replaceFile } from '../../device/durable-file.ts';
 import type { StepContext } from '../../jobs/plan.ts';
 import { isPresent } from '../database.ts';
 import { createKeptPackages } from '../transaction/kept-packages.ts';
+import { namesPutBack } from '../transaction/put-back.ts';
 import { changedFiles, copyName, scanFiles, sumOf, type FileScope } from './files.ts';
 import {
   BEFORE,
@@ -68,7 +69,10 @@ export async function closeKept(
     ({ path, before: was }) =>
       !owned.has(path) && (was?.startsWith('file ') !== true || kept.has(copyName(path))),
   );
-  const lost = [...absent, ...rebuilt(before, versionsIn(database), builds ?? new Map())];
+  const others = rebuilt(before, versionsIn(database), builds ?? new Map());
+  // What is packed anew is another build, too.
+  const back = new Set(namesPutBack(context).map((name) => `${name} ${before.packages[name]}`));
+  const lost = [...absent, ...others.filter((one) => !back.has(one))];
   const undo: Replaced = { place, packages, marked, files, lost };
   const needed = [...packages, ...files].some((one) => one.before !== undefined);
   if (!needed && marked.length === 0) {

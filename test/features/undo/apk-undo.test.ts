@@ -55,6 +55,23 @@ test.each(['install', 'remove', 'upload'])(
   },
 );
 
+test('an upgrade of all that took one back is undone with the others, and alone is no change', async () => {
+  for (const name of ['app', 'sent']) await store.run('install', { package: name });
+  const scripts = { 'post-upgrade': '#!/bin/sh\nexit 7\n' };
+  store.device.publishPackages([one('sent', '2.0-r1', { scripts }), one('needed', '2.0-r1')]);
+  await store.run('update');
+  const before = await whatIs();
+  const alone = await store.run('upgrade', { package: 'sent' });
+  const all = await store.run('upgrade', { all: 'true' });
+  expect([alone.state, all.state, all.packages]).toEqual(['failed', 'failed', ['needed']]);
+
+  expect(await store.daemon.status(alone.id)).toMatchObject({ no_undo: 'It changed nothing.' });
+  const undone = await store.run('undo', { task_id: all.id });
+
+  expect([undone.state, undone.error]).toEqual(['done', undefined]);
+  expect(await whatIs()).toEqual(before);
+});
+
 test('what the owner changes while a large package is fetched is not undone with it', async () => {
   const text = randomBytes(540_000).toString('base64');
   const large = one('large', '1.0-r1', { files: { '/usr/share/large': text } });
