@@ -101,6 +101,7 @@ export const ADVICE = {
   system:
     'Keep it; if it has to go, its own page removes it once its name is typed in, and so does ' +
     '"depotctl remove --system".',
+  removeNewer: 'Remove it first, then install the file.',
   feedAddress: 'Check the address of the feed and the internet connection, then try again.',
   notAList: 'Check the address of the feed: what is there is no package list.',
   redirected: 'Write that address into the list of feeds, in the place of the one that is there.',

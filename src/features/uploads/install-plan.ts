@@ -1,5 +1,9 @@
 import * as v from 'valibot';
-import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
+import {
+  isPresent,
+  type InstalledPackage,
+  type PackageDatabase,
+} from '../../package-management/database.ts';
 import { isThere } from '../../device/is-there.ts';
 import type { DepotError } from '../../errors.ts';
 import { unixNow, type Job } from '../../jobs/job.ts';
@@ -10,8 +14,9 @@ import {
   transaction,
   type ChangeWork,
 } from '../../package-management/transaction/transaction.ts';
-import { failureError } from '../../package-management/failure.ts';
+import { failureError, type Failure } from '../../package-management/failure.ts';
 import { chosen } from '../../package-management/memory.ts';
+import { ADVICE } from '../../package-management/problem.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { PROGRAM, type UploadFolder } from './port.ts';
 import type { ReceivedUpload } from './receive.ts';
@@ -53,6 +58,8 @@ export interface UploadPlanTools extends PackageTools {
 export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Plan {
   const { manager, records, uploads } = tools;
   const file = v.parse(uploadParams, params);
+  const isNewer = (entry: InstalledPackage | undefined, than = ''): entry is InstalledPackage =>
+    isPresent(entry) && manager.compareVersions(entry.version, than) > 0;
   const judge: ChangeWork['judge'] = (after, _, { job, before }) => {
     if (file.type === PROGRAM && job.lastExitCode !== 0) {
       return { reason: `it ended with exit code ${job.lastExitCode ?? 'none'}`, names: [] };
@@ -63,12 +70,12 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     if (half !== undefined) return { reason: `${half} is not fully installed`, names: [half] };
     if (file.package === undefined) return undefined;
     const found = after.get(file.package);
-    return found?.state === 'installed' && found.version === file.version
-      ? undefined
-      : {
-          reason: `${file.package} ${file.version ?? ''} is not installed`,
-          names: [file.package],
-        };
+    if (found?.state === 'installed' && found.version === file.version) return undefined;
+    const reason = `${file.package} ${file.version ?? ''} is not installed`;
+    return {
+      ...{ reason, names: [file.package] },
+      ...(isNewer(found, file.version) && { likely: notOlder(reason, found.version) }),
+    };
   };
   const { steps, repair } = transaction(tools, ONLY, {
     verb: 'install',
@@ -108,6 +115,15 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
   return {
     steps,
     repair: [...repair, forgetStep(tools)],
+  };
+}
+
+/** A package manager that ended well has left it at that. */
+function notOlder(reason: string, version: string): Failure {
+  return {
+    code: 'not_allowed',
+    reason: `${reason}: ${version} is there, and no older version is put in its place`,
+    remedy: ADVICE.removeNewer,
   };
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
+import type { Problem } from '../../../src/package-management/problem.ts';
 import { createOwner } from '../../support/owner.ts';
 import { createUploadDevice, ipk, runFile, type UploadDevice } from './upload-device.ts';
 
@@ -64,6 +65,25 @@ test('a package that cannot be installed says why before it starts', async () =>
     is_possible: false,
     problems: [{ code: 'dependency_missing' }],
   });
+});
+
+test.each([
+  ['an older version', '0.9-1', {}, 'not_allowed'],
+  ['a newer one that lacks something', '2.0-1', { Depends: 'nowhere' }, 'dependency_missing'],
+])('%s of what is installed says before it starts what the task ends with', async (...given) => {
+  const [, version, fields, code] = given;
+  await on.install(ipk('hello'));
+  const { file: id } = await hold(ipk('hello', { version, fields }));
+
+  const plan = (await (await planOf(id)).json()) as { problems: Problem[]; is_possible: boolean };
+  const { task_id: task = '' } = (await (await post('install_file', id)).json()) as {
+    task_id?: string;
+  };
+  const ended = await on.daemon.finished(task);
+
+  expect([plan.is_possible, plan.problems.map((problem) => problem.code)]).toEqual([false, [code]]);
+  expect([ended.state, ended.error_code]).toEqual(['failed', code]);
+  expect((await on.device.database()).get('hello')?.version).toBe('1.0-1');
 });
 
 test('a program that is held says its size and hash, and goes when it is dropped', async () => {

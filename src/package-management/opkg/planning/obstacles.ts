@@ -1,5 +1,5 @@
 import { sizeText } from '../../../format-bytes.ts';
-import { createProblem, type Problem } from '../../problem.ts';
+import { ADVICE, createProblem, type Problem } from '../../problem.ts';
 import type { Candidate } from './catalogue.ts';
 import { listed } from './explanation.ts';
 
@@ -27,6 +27,14 @@ export function olderProblem({ purpose }: Purpose, old: Candidate, { record }: C
       'is installed',
     record.name,
   );
+}
+
+/** Of a file that is sent; a list offers no older version than another one. */
+export function olderFileProblem(name: string, installed: string): Problem {
+  const message =
+    `cannot install ${name}: ${installed} is installed, and opkg puts no older version in its ` +
+    'place';
+  return { ...createProblem('not_allowed', message, name), remedy: ADVICE.removeNewer };
 }
 
 export function conflictProblem(

@@ -16,6 +16,7 @@ import {
   type Catalogue,
 } from './catalogue.ts';
 import { missingProblems } from './explanation.ts';
+import { olderFileProblem } from './obstacles.ts';
 import { readLists, withFile, type PackedLists } from './packed-lists.ts';
 import { createRelationsReader } from './record-relations.ts';
 import { readInstalledBytes } from './records.ts';
@@ -68,7 +69,8 @@ export async function previewChange(
   const isShort = simulation.problems.some(({ code }) => code === 'no_space');
   const whole = isShort ? attempt(Infinity) : undefined;
   const changesWithRoom = whole && (await changesOf(whole));
-  const behind = verb === 'upgrade' ? behindProblems(search, simulation, names) : [];
+  const isNewer = verb === 'upgrade' || file !== undefined;
+  const behind = isNewer ? behindProblems(search, simulation, { verb, names }) : [];
   const replaced = verb === 'install' ? replacedProblems(simulation, names) : [];
   const wanted = changesWithRoom ?? changes;
   const shortage = await findShortage({ verb, names }, wanted, { destination, freeBytes });
@@ -197,23 +199,24 @@ async function withSizes(
   return sized;
 }
 
-/** opkg says nothing of what it does not upgrade, and ends well; the job would not. */
+/** opkg says nothing of what it leaves at another version, and ends well; the job would not. */
 function behindProblems(
   search: Search,
   { catalogue, problems }: Simulation,
-  names: readonly string[],
+  { verb, names }: Pick<PackageChange, 'verb' | 'names'>,
 ): Problem[] {
   const known = new Set(problems.map((problem) => problem.package));
   const after = presentIn(catalogue);
   return names.flatMap((name) => {
     const version = after.get(name)?.version;
     const offered = bestOffer(search, name);
-    const isBehind =
-      version !== undefined && offered !== undefined && compareVersions(version, offered) < 0;
-    if (!isBehind || known.has(name)) return [];
+    if (version === undefined || offered === undefined || known.has(name)) return [];
+    const order = compareVersions(version, offered);
+    if (order > 0 && verb === 'install') return [olderFileProblem(name, version)];
+    if (order >= 0) return [];
     catalogue.budget.spend(search.unresolved.length * STEPS_OF_A_GLANCE);
     const lacking = search.unresolved.filter(({ neededBy }) => neededBy.record.name === name);
-    if (lacking.length > 0) return missingProblems(search, lacking, `upgrade ${name}`);
+    if (lacking.length > 0) return missingProblems(search, lacking, `${verb} ${name}`);
     // Another failure kept it from being reached.
     if (problems.length > 0) return [];
     const message = `cannot upgrade ${name}: opkg keeps it at ${version}, ${offered} is offered`;
