@@ -81,6 +81,17 @@ describe.each(MANAGERS)('an app of a stock OpenWrt, %s', (manager) => {
     });
   });
 
+  test.each([
+    ['luci-app-shares', 'Network Shares', 'admin/nas/shares'],
+    ['luci-app-tunnels', 'Secret Tunnels', 'admin/vpn/tunnels'],
+    ['luci-app-boxes', 'Boxes of All Kinds', 'admin/docker'],
+  ])('in a menu of several, or with one of its own, has its name: %s', async (...given) => {
+    const [name, title, entry] = given;
+    await install(name);
+
+    expect(await detailsOf(name)).toMatchObject({ title, entry });
+  });
+
   test('goes with what came with it, and the size says so', async () => {
     await install('luci-app-transmission');
     const { daemon } = stores[manager];

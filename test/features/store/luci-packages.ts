@@ -34,6 +34,36 @@ export const LUCI_PACKAGES: FeedPackage[] = [
       ].join('\n'),
     },
   },
+  {
+    ...plain('luci-app-shares', 'LuCI support for Shares', 'luci-base'),
+    files: {
+      '/usr/lib/lua/luci/controller/shares.lua': [
+        'entry({"admin", "nas"}, firstchild(), _("NAS") , 45).dependent = false',
+        'entry({"admin", "nas", "shares"}, firstchild(), _("Network Shares"), 10)',
+        'entry({"admin", "nas", "shares", "users"}, cbi("shares/users"), _("Users"))',
+        'entry({"admin", "nas", "shares", "files"}, cbi("shares/files"), _("Files"))',
+      ].join('\n'),
+    },
+  },
+  {
+    ...plain('luci-app-tunnels', 'LuCI support for Tunnels', 'luci-base'),
+    files: {
+      [`${MENU}/luci-app-tunnels.json`]: JSON.stringify({
+        'admin/vpn': { ...page('VPN'), action: { type: 'firstchild' } },
+        'admin/vpn/tunnels': page('Secret Tunnels'),
+      }),
+    },
+  },
+  {
+    ...plain('luci-app-boxes', 'LuCI support for Boxes', 'luci-base'),
+    files: {
+      [`${MENU}/luci-app-boxes.json`]: JSON.stringify({
+        'admin/docker': { ...page('Boxes of All Kinds'), action: { type: 'firstchild' } },
+        'admin/docker/overview': page('Overview'),
+        'admin/docker/images': page('Images'),
+      }),
+    },
+  },
   plain('luci-app-adblock-fast', 'AdBlock Fast Web UI', 'luci-base'),
   plain('luci-app-hd-idle', 'Spins down disks that nobody uses, after a while.', 'luci-base'),
   // An app of a meta package stands for its page.

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseJson } from '../../../device/durable-file.ts';
 import { readSmallBytes } from '../../../device/owner-file.ts';
+import { luciSubjectOf } from '../../../package-management/names.ts';
 
 /** Where an application of LuCI is in LuCI's menu. */
 export interface MenuEntry {
@@ -17,7 +18,7 @@ const MOST_BYTES = 256 * 1024;
 
 /**
  * The first page that an installed application puts into LuCI's menu: the shortest path that has a
- * title.
+ * title, and is no menu of several applications.
  * @param name of the package
  * @param files of the package, absolute on the device; asked for if none has the usual name
  * @returns undefined if it has no page
@@ -30,7 +31,7 @@ export async function readMenuEntry(
   const read = async (path: string): Promise<string | undefined> =>
     (await readSmallBytes(join(root, path), MOST_BYTES))?.toString();
   const usual = await read(`${MENU_FOLDER}/${name}.json`);
-  if (usual !== undefined) return entryInMenu(usual);
+  if (usual !== undefined) return best(name, entriesInMenu(usual));
   const others = (await files()).filter(
     (path) =>
       (path.startsWith(`${MENU_FOLDER}/`) && path.endsWith('.json')) ||
@@ -38,7 +39,8 @@ export async function readMenuEntry(
   );
   for (const path of others.slice(0, MOST_FILES)) {
     const text = (await read(path)) ?? '';
-    const found = path.endsWith('.json') ? entryInMenu(text) : entryInController(text);
+    const isMenu = path.endsWith('.json');
+    const found = best(name, isMenu ? entriesInMenu(text) : entriesInController(text));
     if (found !== undefined) return found;
   }
   return undefined;
@@ -46,37 +48,58 @@ export async function readMenuEntry(
 
 const MOST_FILES = 10;
 
+interface FoundEntry extends MenuEntry {
+  /** It has no page of its own, and leads to the first one below it. */
+  isGroup: boolean;
+}
+
 /** A JSON object of nodes by path (https://github.com/openwrt/luci/wiki/JsonMenu). */
-function entryInMenu(json: string): MenuEntry | undefined {
+function entriesInMenu(json: string): FoundEntry[] {
   const nodes = parseJson(json);
   // A menu file that LuCI cannot read either: there is no page.
-  if (!isObject(nodes)) return undefined;
-  return best(
-    Object.entries(nodes).flatMap(([path, node]) => {
-      const { title, action } = isObject(node) ? node : {};
-      if (typeof title !== 'string' || !isObject(action) || !isPath(path)) return [];
-      return [{ title, path }];
-    }),
-  );
+  if (!isObject(nodes)) return [];
+  return Object.entries(nodes).flatMap(([path, node]) => {
+    const { title, action } = isObject(node) ? node : {};
+    if (typeof title !== 'string' || !isObject(action) || !isPath(path)) return [];
+    return [{ title, path, isGroup: action.type === 'firstchild' }];
+  });
 }
 
 /** `entry({"admin", "services", "x"}, …, _("X"), 60)`. */
 const ENTRY = /\bentry\(\s*\{([^}]*)\}\s*,([^\n]*)/g;
 
-function entryInController(lua: string): MenuEntry | undefined {
-  return best(
-    [...lua.matchAll(ENTRY)].flatMap(([, segments = '', rest = '']) => {
-      const path = [...segments.matchAll(/["']([^"']*)["']/g)].map(([, each]) => each).join('/');
-      const title = /\b_\(\s*["']([^"']*)["']/.exec(rest)?.[1];
-      return title !== undefined && isPath(path) ? [{ title, path }] : [];
-    }),
-  );
+function entriesInController(lua: string): FoundEntry[] {
+  return [...lua.matchAll(ENTRY)].flatMap(([, segments = '', rest = '']) => {
+    const path = [...segments.matchAll(/["']([^"']*)["']/g)].map(([, each]) => each).join('/');
+    const title = /\b_\(\s*["']([^"']*)["']/.exec(rest)?.[1];
+    const isGroup = /^\s*firstchild\(/.test(rest);
+    return title !== undefined && isPath(path) ? [{ title, path, isGroup }] : [];
+  });
 }
 
-function best(entries: readonly MenuEntry[]): MenuEntry | undefined {
-  const depth = ({ path }: MenuEntry): number => path.split('/').length;
-  const [first] = [...entries].sort((a, b) => depth(a) - depth(b));
-  return first && { title: first.title.trim().slice(0, LONGEST_TITLE), path: first.path };
+function best(name: string, entries: readonly FoundEntry[]): MenuEntry | undefined {
+  const [first] = [...entries].sort((a, b) => depthOf(a) - depthOf(b));
+  const found = first && (onlyOneIn(first, name, entries) ?? first);
+  return found && { title: found.title.trim().slice(0, LONGEST_TITLE), path: found.path };
+}
+
+const depthOf = ({ path }: MenuEntry): number => path.split('/').length;
+
+/**
+ * Each application in a menu of LuCI that others may be in, too, such as `admin/nas`, makes that
+ * menu as well: its own entry is the only one there.
+ */
+function onlyOneIn(
+  menu: FoundEntry,
+  name: string,
+  entries: readonly FoundEntry[],
+): FoundEntry | undefined {
+  const isOwn = menu.path === `admin/${luciSubjectOf(name) ?? ''}`;
+  if (!menu.isGroup || depthOf(menu) !== 2 || isOwn) return undefined;
+  const [one, ...more] = entries.filter(
+    (entry) => entry.path.startsWith(`${menu.path}/`) && depthOf(entry) === 3,
+  );
+  return more.every(({ path }) => path === one?.path) ? one : undefined;
 }
 
 const LONGEST_TITLE = 48;
