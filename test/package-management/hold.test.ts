@@ -82,6 +82,24 @@ describe.each([
     expect(await store.packages()).not.toHaveProperty('demo-app');
   });
 
+  test('what came with an app and is installed by its name stays, unless that is undone', async () => {
+    store = (await open()).store;
+    await store.run('install', { package: 'demo' });
+    const { id } = await store.run('install', { package: 'libdemo' });
+    const isAuto = async (): Promise<unknown> => {
+      const answer = await store.daemon.get('admin/store/details?package=libdemo');
+      return ((await answer.json()) as { is_auto: boolean }).is_auto;
+    };
+    expect(await isAuto()).toBe(false);
+
+    await store.run('undo', { task_id: id });
+    expect(await isAuto()).toBe(true);
+    await store.run('install', { package: 'libdemo' });
+    await store.run('remove', { package: 'demo' });
+
+    expect(await store.packages()).toEqual({ libdemo: older });
+  });
+
   test('what is let go once its app has gone stands in the way of no installation', async () => {
     store = (await open()).store;
     await store.run('install', { package: 'notes' });

@@ -15,6 +15,7 @@ import {
   type ChangeWork,
 } from '../../package-management/transaction/transaction.ts';
 import { failureError, type Failure } from '../../package-management/failure.ts';
+import { keepAsked } from '../../package-management/transaction/keep-asked.ts';
 import { chosen } from '../../package-management/memory.ts';
 import { ADVICE } from '../../package-management/problem.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
@@ -93,6 +94,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     command: () => uploads.installer(file.upload, file.type),
     judge,
     record: async (after, { job, before }) => {
+      await keepAsked(tools, after, file.package === undefined ? [] : [file.package]);
       // Done again after a crash, it would find that nothing came: what was
       // before the job is forgotten by then.
       if ((await records.findByJob(job.id)) !== undefined) return;

@@ -2,8 +2,9 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageDatabase } from '../database.ts';
 import { explainingLists } from '../failed-feeds.ts';
-import type { BackendContext, PackageBackend, PackageManager } from '../manager.ts';
+import type { BackendContext, PackageBackend, PackageManager, Restoration } from '../manager.ts';
 import { createAutoInstalled } from './database/auto-installed.ts';
+import { createUnmark } from './database/unmark.ts';
 import { createHold } from './changing/hold.ts';
 import { createOpkgCommands } from './changing/commands.ts';
 import { compareVersions } from './compare-versions.ts';
@@ -46,6 +47,14 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
   const installed = async (): Promise<PackageDatabase> =>
     damaged.mark(await auto.restoreMarks(await installation.read()));
   const metaDir = paths.onDevice('/usr/lib/opkg/meta');
+  const restoration = async (): Promise<Restoration> =>
+    (await import('./recovery/restoration.ts')).createRestoration({
+      paths,
+      statusFile,
+      installed,
+      commands,
+      environment,
+    });
   return {
     name: 'opkg',
     watchedFolders: installation.statusFolders,
@@ -67,7 +76,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     // A damaged status file is put right ahead of each job.
     assertUsable: () => Promise.resolve(),
     health: () => Promise.resolve({}),
-    setHold: createHold(installation, commands),
+    setHold: createHold(installation, commands, createUnmark({ auto, restoration })),
     isSolver: false,
     explain: async (command) => (await import('./changing/failure.ts')).explain(command),
     commands,
@@ -97,13 +106,6 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
         ...installation.statusFolders,
       ],
     },
-    restoration: async () =>
-      (await import('./recovery/restoration.ts')).createRestoration({
-        paths,
-        statusFile,
-        installed,
-        commands,
-        environment,
-      }),
+    restoration,
   };
 }

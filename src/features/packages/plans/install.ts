@@ -5,6 +5,8 @@ import { autoconfStep, type ScriptContext } from '../autoconf.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
 import { translationsFor } from '../../../package-management/translations.ts';
 import { packagesToInstall } from '../../../package-management/choice.ts';
+import { keepAsked } from '../../../package-management/transaction/keep-asked.ts';
+import { chosen } from '../../../package-management/memory.ts';
 import { judgeInstall } from '../../../package-management/transaction/judgement.ts';
 import {
   ONLY,
@@ -33,6 +35,7 @@ export function installPlan(
     putsBack: true,
     choose,
     judge: judgeInstall,
+    record: (after, { job: own }) => keepAsked(tools, after, chosen.find(own)?.names ?? []),
   };
   if (!isOn(params.autoconf)) {
     return transaction(tools, ONLY, work);

@@ -13,6 +13,8 @@ export interface AutoInstalled {
   restoreMarks: (database: PackageDatabase) => Promise<PackageDatabase>;
   /** Takes over what one of the daemon's own jobs changed; safe to be called again. */
   update: (before: PackageDatabase, after: PackageDatabase) => Promise<void>;
+  /** Its owner has asked for it by name. */
+  forget: (name: string) => Promise<void>;
 }
 
 const NOTE = 'auto-installed';
@@ -49,6 +51,10 @@ export function createAutoInstalled(notes: Notes): AutoInstalled {
         }
       }
       if (JSON.stringify(next) !== JSON.stringify(known)) await notes.write(NOTE, next);
+    },
+    forget: async (name) => {
+      const { [name]: isKnown, ...others } = await read();
+      if (isKnown !== undefined) await notes.write(NOTE, others);
     },
   };
 }
