@@ -1,4 +1,4 @@
-import { copyFile, readFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
@@ -38,6 +38,13 @@ test('after kill -9 status tells it, and start brings another', async () => {
 
   expect((await on.service('start')).code).toBe(0);
   expect(Number(await on.stage.read(PID_FILE))).not.toBe(pid);
+});
+
+test('nobody starts a daemon again that was idle and is then stopped by its owner', async () => {
+  const on = await stageService();
+  for (const name of ['asleep', 'waking']) await on.stage.write(`run/depotd/${name}`, '');
+  expect((await on.service('stop')).code).toBe(0);
+  expect(await readdir(join(on.stage.root, 'run/depotd'))).toEqual([]);
 });
 
 test('a process that got the number of a daemon is left alone', async () => {
