@@ -1,4 +1,5 @@
 import { loadConfig, withoutRestart, type Config } from './config/config.ts';
+import { canBeWoken } from './config/options.ts';
 import { DEFAULT_CONFIG_FILE, type ConfigSource } from './config/settings.ts';
 import { setUciOption } from './config/uci-edit.ts';
 import { createDaemonLog } from './daemon-log.ts';
@@ -136,7 +137,8 @@ function idleExitOf(
   { queue, features, log }: { queue: Queue; features: readonly Feature[]; log: Log },
 ): IdleExit {
   return createIdleExit({
-    minutes: () => settings().idle_exit_min,
+    // The socket is that of the start, whatever was read since.
+    minutes: () => (canBeWoken(settings().owner_socket) ? settings().idle_exit_min : 0),
     isNeeded: () =>
       queue.all().some(({ state }) => !isEnded(state)) ||
       features.some(({ keepsUp }) => keepsUp?.() === true),

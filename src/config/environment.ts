@@ -15,6 +15,12 @@ export const SELF_UPGRADE_PAUSE_S = Number(process.env.DEPOTD_SELF_UPGRADE_PAUSE
 /** What a minute of `main.idle_exit_min` lasts; another length is for tests. */
 export const IDLE_MINUTE_MS = Number(process.env.DEPOTD_IDLE_MINUTE_MS ?? 60_000);
 
+/**
+ * Where the relay and depotctl look for the mark of a daemon that has ended of idleness; another
+ * place is for tests.
+ */
+export const MARKS_FOLDER = process.env.DEPOTD_MARKS ?? '/var/run/depotd';
+
 /** Whether OpenWrt's service manager has started it: the init script says so. */
 export const IS_OF_PROCD = process.env.DEPOTD_SERVICE === 'procd';
 

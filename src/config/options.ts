@@ -1,3 +1,5 @@
+import { dirname } from 'node:path';
+import { MARKS_FOLDER } from './environment.ts';
 import { isLocal, parseListenAddress } from './listen-address.ts';
 import {
   absolutePath,
@@ -80,14 +82,20 @@ export const MAIN_SECTION: Section<typeof OPTIONS> = {
   contradictions: findContradictions,
 };
 
+/** Whether a daemon with this `main.owner_socket` is started again when it has gone to sleep. */
+export function canBeWoken(ownerSocket: string): boolean {
+  const plain = (path: string): string => path.replace(/^\/var\/run\//, '/run/');
+  return dirname(plain(ownerSocket)) === plain(MARKS_FOLDER);
+}
+
 function findContradictions(values: ValuesOf<typeof OPTIONS>): Contradiction[] {
   const { auth, listen, owner_socket: ownerSocket, idle_exit_min: idleMinutes } = values;
-  if (idleMinutes > 0 && ownerSocket === '') {
+  if (idleMinutes > 0 && !canBeWoken(ownerSocket)) {
     return [
       {
         options: ['idle_exit_min', 'owner_socket'],
         message:
-          'cannot use main.idle_exit_min without main.owner_socket: ' +
+          `cannot use main.idle_exit_min without a main.owner_socket in ${MARKS_FOLDER}: ` +
           'beside that socket lies the mark by which the daemon is started again',
       },
     ];

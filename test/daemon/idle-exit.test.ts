@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
+import { startCommand } from '../device/command.ts';
 import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import { slowPackage } from '../device/packages/awkward-packages.ts';
@@ -37,7 +38,7 @@ async function start(
 ): Promise<TestDaemon> {
   const daemon = await startDaemon(device, {
     set: [...settings(), ...set],
-    env: { DEPOTD_IDLE_MINUTE_MS: String(MINUTE_MS), ...env },
+    env: { DEPOTD_IDLE_MINUTE_MS: String(MINUTE_MS), DEPOTD_MARKS: marks, ...env },
   });
   onTestFinished(() => daemon.close());
   return daemon;
@@ -66,6 +67,36 @@ test('the next one takes the mark away', async () => {
   await start({}, ['main.idle_exit_min=0']);
 
   await expect.poll(() => mark('asleep')).toBe(false);
+});
+
+test('it never ends where nobody would look for its mark, and the configuration is told so', async () => {
+  const config = join(device.root, 'config');
+  const write = (socket: string, more = ''): Promise<void> =>
+    writeFile(
+      config,
+      `config depotd\n\toption auth none\n\toption owner_socket '${marks}/${socket}'\n${more}`,
+    );
+  const idle = '\toption idle_exit_min 1\n';
+  await write('elsewhere/owner.sock');
+  const words = ['--config', config, '--set', `main.root=${device.root}`];
+  const listen = ['--set', 'main.listen=127.0.0.1:0'];
+  const daemon = startCommand(
+    ['sh', '-c', 'exec "$@" 2>&1', 'sh', process.execPath, DAEMON_PROGRAM, ...words, ...listen],
+    { env: { ...device.env, DEPOTD_IDLE_MINUTE_MS: String(MINUTE_MS), DEPOTD_MARKS: marks } },
+  );
+  onTestFinished(() => daemon.exit.then(() => undefined));
+  onTestFinished(() => daemon.signal('SIGTERM'));
+  await daemon.printed('"event":"listening"');
+
+  await write('elsewhere/owner.sock', idle);
+  process.kill(daemon.pid, 'SIGHUP');
+  await daemon.printed(`without a main.owner_socket in ${marks}`);
+  // The other socket waits for a restart.
+  await write('owner.sock', idle);
+  process.kill(daemon.pid, 'SIGHUP');
+  await daemon.printed('configuration read again');
+  await delay(3 * MINUTE_MS);
+  expect(isThere(daemon.pid)).toBe(true);
 });
 
 test.each([0, 4])(
@@ -156,6 +187,7 @@ test.each(RELAYS)(
       program,
       `#!/bin/sh
 echo start >>${device.root}/starts
+export DEPOTD_MARKS='${marks}'
 ${process.execPath} ${DAEMON_PROGRAM} --config /dev/null ${set} &
 echo $! >${device.root}/pid
 `,
