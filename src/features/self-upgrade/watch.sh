@@ -19,11 +19,12 @@
 trap : INT TERM HUP
 folder=${0%/*}
 
-until (set -C && echo $$ >"$folder/watcher") 2>/dev/null; do
+# Whose turn it is: a link takes no room for its text, and a full disk has none.
+until ln -s $$ "$folder/watcher" 2>/dev/null; do
   [ -e "$folder/pending" ] || exit 0
   # busybox' grep ends a line at its first NUL.
   {
-    read -r other <"$folder/watcher" &&
+    other=$(readlink "$folder/watcher") &&
       tr '\0' ' ' 2>/dev/null <"/proc/$other/cmdline" | grep -Fq "$0"
   } ||
     rm -f "$folder/watcher"

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import { startCommand } from '../../device/command.ts';
+import { mountedFolder } from '../packages/no-room.ts';
 
 const WATCHER = join(import.meta.dirname, '../../../src/features/self-upgrade/watch.sh');
 
@@ -67,5 +68,29 @@ test.each(['a kept package', 'nothing'])(
     expect(existsSync(log)).toBe(false);
     expect(existsSync(folder)).toBe(isKept);
     expect(existsSync(`${folder}/watcher`)).toBe(false);
+  },
+);
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a watcher whose disk is full comes to its end, and nobody begins beside it meanwhile',
+  async () => {
+    const folder = await mountedFolder(1);
+    const log = join(await mkdtemp(join(tmpdir(), 'depotd-watchers-')), 'log');
+    onTestFinished(() => rm(dirname(log), { recursive: true }));
+    await copyFile(WATCHER, `${folder}/watch.sh`);
+    await writeFile(`${folder}/manager.sh`, MANAGER);
+    await writeFile(`${folder}/settings`, 'depotd\n1.0\n20\n0.1\n/bin/true\naddress\n\n');
+    await writeFile(`${folder}/pending`, '');
+    await writeFile(`${folder}/filler`, Buffer.alloc(2 * 1024 ** 2)).catch(() => undefined);
+    const env = { PATH: process.env['PATH'] ?? '', LOG: log };
+
+    const first = startCommand(['sh', `${folder}/watch.sh`, 'now'], { env });
+    onTestFinished(() => first.signal('SIGKILL'));
+    await expect.poll(() => readFile(log, 'utf8').catch(() => '')).toBe('begun\n');
+    const second = startCommand(['sh', `${folder}/watch.sh`, 'now'], { env });
+
+    expect(await first.exit).toBe(3);
+    expect(await second.exit).toBe(0);
+    expect(await readFile(log, 'utf8')).toBe('begun\n');
   },
 );
