@@ -92,6 +92,16 @@ const CASES: Case[] = [
     handlers: [LUCI],
   },
   {
+    what: 'passwords that came later bring the CGI program back',
+    action: 'add',
+    config: section(
+      ...[...ISTORE, LUCI, OURS].map((handler) => `list ucode_prefix '${handler}'`),
+      "list httpauth '/:root:$p$root'",
+    ),
+    files: { ...PLUGIN, 'etc/config/depotd': SWITCHED },
+    handlers: [LUCI],
+  },
+  {
     what: 'passwords in httpd.conf keep the CGI program',
     action: 'add',
     config: PLAIN,
