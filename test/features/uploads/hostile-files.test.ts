@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
@@ -42,6 +43,8 @@ async function send(operation: string, file: Buffer, name = 'file'): Promise<num
   const form = new FormData();
   form.append('file', new Blob([file]), name);
   const url = `${on.daemon.url}${on.daemon.base}/admin/store/${operation}`;
+  // To make the file takes seconds: a connection that was closed meanwhile is not used again.
+  await delay(10);
   return (await fetch(url, { method: 'POST', body: form })).status;
 }
 
