@@ -1,4 +1,4 @@
-import type { Job, Lane } from './job.ts';
+import { unixNow, type Job, type Lane } from './job.ts';
 import { isEnded } from './states.ts';
 
 /** How much of the past is kept. */
@@ -14,11 +14,14 @@ export interface RetentionLimits {
  */
 export function jobsToForget(all: Iterable<Job>, limits: RetentionLimits): string[] {
   const latest = new Map<Lane, number>();
+  const now = unixNow();
   const ended = [...all]
     .filter(({ state }) => isEnded(state))
     .map(({ id, lane, logBytes = 0, stoppedAt = 0 }) => {
       // Behind those before it in its lane, also when the clock was set back since.
-      const endedAt = Math.max(stoppedAt, latest.get(lane) ?? 0);
+      // A time to come says nothing: those behind it would rank before all of other lanes.
+      const toldAt = stoppedAt > now ? 0 : stoppedAt;
+      const endedAt = Math.max(toldAt, latest.get(lane) ?? 0);
       latest.set(lane, endedAt);
       return { id, logBytes, endedAt };
     })

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
+import type { Job } from '../../src/jobs/job.ts';
+import { jobsToForget } from '../../src/jobs/pruning.ts';
 import { openQueue, request, type OpenQueue } from './open-queue.ts';
 
 let folder: string;
@@ -55,6 +57,21 @@ test('the newest are kept by the order of their ends, though the clock was set b
   const kept = [before[2], ...after];
   await expect.poll(() => open.queue.all().map(({ id }) => id)).toEqual(kept);
   await open.journal.close();
+});
+
+test('an end in the time to come has nobody forget what has just ended in another lane', () => {
+  const now = Math.floor(Date.now() / 1000);
+  const ended = (id: string, lane: string, stoppedAt: number): Job =>
+    ({ id, lane, stoppedAt, state: 'done' }) as Job;
+  const jobs = [
+    ended('wrong clock', 'packages', now + 100_000_000),
+    ...[3, 2, 1].map((hours) => ended(`${hours} h ago`, 'packages', now - hours * 3600)),
+    ended('move', 'container', now),
+  ];
+
+  const forgotten = jobsToForget(jobs, { jobs: 3, logBytes: 1 });
+
+  expect(forgotten).toEqual(['3 h ago', 'wrong clock']);
 });
 
 test('whether a job is needed still is asked of those alone that would be forgotten', async () => {
