@@ -1,16 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isCausedBy } from '../errors.ts';
+import { isCausedBy, systemCode } from '../errors.ts';
 
 /**
  * What open(2), read(2) and clone(2) fail with while the process or the system has run out of
- * descriptors, memory or processes: it says nothing of the thing that was asked for.
+ * descriptors or memory: it says nothing of the thing that was asked for.
  */
-const CODES = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'];
+const CODES = ['EMFILE', 'ENFILE', 'ENOMEM'];
 const PAUSE_MS = 500;
 
 /** Whether a call failed, at whatever depth, because something had run out for the moment. */
 export function isShortage(error: unknown): boolean {
-  return isCausedBy(error, CODES);
+  return isCausedBy(error, CODES) || lacksProcesses(error);
+}
+
+/** Only of clone(2): open(2) says the same of a file that its owner has a lease on. */
+function lacksProcesses(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const isStart = 'syscall' in cause && String(cause.syscall).startsWith('spawn');
+    if (isStart && systemCode(cause) === 'EAGAIN') return true;
+  }
+  return false;
 }
 
 /**
