@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { createConcurrencyLimit } from '../concurrency-limit.ts';
+import { createConcurrencyLimit, type ConcurrencyLimit } from '../concurrency-limit.ts';
+import { isInsideFolder } from '../inside-folder.ts';
+import { parseMountTable } from './mounts.ts';
 
 /**
  * A call to a disk that has gone may never come back, and keeps one of libuv's four threads, which
@@ -7,12 +10,44 @@ import { createConcurrencyLimit } from '../concurrency-limit.ts';
  */
 const MOST_CALLS = 2;
 
-/** Asks a disk that may have gone. @throws DepotError unavailable if too many others wait */
-export const askDisk = createConcurrencyLimit({
-  most: MOST_CALLS,
+const WAITING = {
   mostWaiting: 64,
   busy: 'cannot ask the disk: too many calls to disks do not come back',
-});
+};
+const takeTurns = createConcurrencyLimit({ most: MOST_CALLS, ...WAITING });
+const disks = new Map<string, ConcurrencyLimit>();
+
+/**
+ * Asks the disk of a path, which may have gone: each disk one thing at a time, so that none keeps
+ * all the calls that there are.
+ * @throws DepotError unavailable if too many others wait
+ */
+export function askDisk<Answer>(path: string, work: () => Promise<Answer>): Promise<Answer> {
+  const disk = mountedDisk(path);
+  if (disk === undefined) return takeTurns(work);
+  const limit = disks.get(disk) ?? createConcurrencyLimit({ most: 1, ...WAITING });
+  disks.set(disk, limit);
+  return limit(() => takeTurns(work));
+}
+
+/** By the mount table, so that the disk itself is not asked; undefined for the one of `/`. */
+function mountedDisk(path: string): string | undefined {
+  let nearest = { path: '/', device: '' };
+  for (const mount of parseMountTable(mountTable())) {
+    const isNearer = mount.path.length >= nearest.path.length;
+    if (isNearer && (path === mount.path || isInsideFolder(path, mount.path))) nearest = mount;
+  }
+  return nearest.path === '/' ? undefined : nearest.device;
+}
+
+function mountTable(): string {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'utf8');
+  } catch {
+    // No descriptors are left.
+    return '';
+  }
+}
 
 /** @returns undefined if there is no answer in time */
 export async function inTime<Answer>(
@@ -44,7 +79,7 @@ export function createDiskAsking(): (folder: string) => Promise<boolean> {
   const silent = new Set<string>();
   const ask = (folder: string): Promise<boolean> => {
     const read = (): Promise<boolean> => readdir(folder).then(answered, answered);
-    return askDisk(read).finally(() => {
+    return askDisk(folder, read).finally(() => {
       asked.delete(folder);
       silent.delete(folder);
     });

@@ -21,7 +21,7 @@ const [asked, askedOwn]: [Asked, Asked] = [new Map(), new Map()];
  * in time.
  */
 export function readSpace(folder: string): Promise<Space | undefined> {
-  return readOnce(asked, folder, () => askDisk(() => askSpace(folder)));
+  return readOnce(asked, folder, () => askDisk(folder, () => askSpace(folder)));
 }
 
 /** The same of what the device runs from: it waits for no disk that has gone. */

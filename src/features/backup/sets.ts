@@ -161,7 +161,7 @@ function createPatience(log: Log): (folder: string) => Promise<StoredSet[]> {
   };
   return async (folder) => {
     if (silent.has(folder)) return [];
-    const answer = limitOf(folder)(() => askDisk(() => setsIn(folder, log)));
+    const answer = limitOf(folder)(() => askDisk(folder, () => setsIn(folder, log)));
     const found = await inTime(answer, ANSWER_MS).catch(() => undefined);
     if (found !== undefined) return found;
     log.warn({ file: folder, reason: 'its disk does not answer' }, 'backup unreadable');
