@@ -22,9 +22,10 @@ folder=${0%/*}
 # Whose turn it is: a link takes no room for its text, and a full disk has none.
 until ln -s $$ "$folder/watcher" 2>/dev/null; do
   [ -e "$folder/pending" ] || exit 0
-  # busybox' grep ends a line at its first NUL.
+  # Left by one that the power went under, it may have the number of this one. busybox' grep ends a
+  # line at its first NUL.
   {
-    other=$(readlink "$folder/watcher") &&
+    other=$(readlink "$folder/watcher") && [ "$other" != $$ ] &&
       tr '\0' ' ' 2>/dev/null <"/proc/$other/cmdline" | grep -Fq "$0"
   } ||
     rm -f "$folder/watcher"

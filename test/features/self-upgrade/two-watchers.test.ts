@@ -46,6 +46,22 @@ test.each(['as it is here', 'of busybox'])(
   },
 );
 
+test('a watcher after a power cut does not wait for itself, though it has the number of the one before', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-watchers-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await copyFile(WATCHER, `${folder}/watch.sh`);
+  await writeFile(`${folder}/manager.sh`, MANAGER);
+  await writeFile(`${folder}/settings`, 'depotd\n1.0\n20\n0.1\n/bin/true\naddress\n\n');
+  await writeFile(`${folder}/pending`, '');
+  const text = `ln -s $$ ${folder}/watcher; exec sh ${folder}/watch.sh boot`;
+
+  const watcher = startCommand(['sh', '-c', text], { env: { PATH: process.env['PATH'] ?? '' } });
+  onTestFinished(() => watcher.signal('SIGKILL'));
+
+  expect(await watcher.exit).toBe(3);
+  expect(existsSync(folder)).toBe(false);
+}, 20_000);
+
 test.each(['a kept package', 'nothing'])(
   'a watcher that comes when all is over does nothing again, and leaves %s',
   async (left) => {
