@@ -10,7 +10,7 @@ const LINK = /<([^>]*)>([^<]*)/g;
 const PAGING = /;\s*rel\s*=\s*"?(?:next|prev|first|last)"?\s*(?:[;,]|$)/i;
 
 /** The other half may stand in the next line of that name, which browsers take for one. */
-const HALF_A_LINK = /^[^<]*>|<[^>]*$/;
+const HALF_A_LINK = /^[^<]*>|<[^<>]*$/;
 
 /**
  * Relations that only name something. Others have a browser load it, with the cookies of this
