@@ -38,6 +38,10 @@ export function createBodyReader(): BodyReader {
   const isFull = (): boolean =>
     [...held].reduce((sum, body) => sum + body.length(), 0) > SHARED_BYTES;
   return (request, response) => {
+    // Of a caller who has gone nobody says any more that the answer is over.
+    if (request.destroyed) {
+      return Promise.resolve({ bytes: Buffer.alloc(0), isWhole: request.readableEnded });
+    }
     const body = gatherPieces();
     held.add(body);
     response.once('close', () => held.delete(body));
@@ -56,7 +60,7 @@ export function createBodyReader(): BodyReader {
       const whole = (): void => finish(true);
       const partial = (): void => finish(false);
       const timer = setTimeout(partial, READ_AHEAD_MS);
-      if (request.destroyed || request.readableEnded) finish(request.readableEnded);
+      if (request.readableEnded) finish(true);
       else request.on('data', collect).on('end', whole).on('close', partial);
     });
   };

@@ -130,3 +130,14 @@ test('an edit whose body does not come is not waited for, and passes as far as i
   expect(await read).toEqual({ bytes: Buffer.from('{"base":'), isWhole: false });
   expect(request.isPaused()).toBe(true);
 });
+
+test('an edit whose caller has gone before it is looked into is not kept', async () => {
+  const [request, response] = [new PassThrough(), new EventEmitter()];
+  request.destroy();
+
+  const read = createBodyReader()(request, response);
+
+  expect(await read).toEqual({ bytes: Buffer.alloc(0), isWhole: false });
+  // It would be kept until this is told, which was told before.
+  expect(response.listenerCount('close')).toBe(0);
+});
