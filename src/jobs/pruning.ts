@@ -20,8 +20,8 @@ export function jobsToForget(all: Iterable<Job>, limits: RetentionLimits): strin
     .map(({ id, lane, logBytes = 0, stoppedAt = 0 }) => {
       // Behind those before it in its lane, also when the clock was set back since.
       // A time to come says nothing: those behind it would rank before all of other lanes.
-      const toldAt = stoppedAt > now ? 0 : stoppedAt;
-      const endedAt = Math.max(toldAt, latest.get(lane) ?? 0);
+      const believed = stoppedAt > now ? 0 : stoppedAt;
+      const endedAt = Math.max(believed, latest.get(lane) ?? 0);
       latest.set(lane, endedAt);
       return { id, logBytes, endedAt };
     })

@@ -14,7 +14,7 @@ const WAITING = {
   mostWaiting: 64,
   busy: 'cannot ask the disk: too many calls to disks do not come back',
 };
-const takeTurns = createConcurrencyLimit({ most: MOST_CALLS, ...WAITING });
+const ofAll = createConcurrencyLimit({ most: MOST_CALLS, ...WAITING });
 const disks = new Map<string, ConcurrencyLimit>();
 
 /**
@@ -24,10 +24,10 @@ const disks = new Map<string, ConcurrencyLimit>();
  */
 export function askDisk<Answer>(path: string, work: () => Promise<Answer>): Promise<Answer> {
   const disk = mountedDisk(path);
-  if (disk === undefined) return takeTurns(work);
+  if (disk === undefined) return ofAll(work);
   const limit = disks.get(disk) ?? createConcurrencyLimit({ most: 1, ...WAITING });
   disks.set(disk, limit);
-  return limit(() => takeTurns(work));
+  return limit(() => ofAll(work));
 }
 
 /** By the mount table, so that the disk itself is not asked; undefined for the one of `/`. */
