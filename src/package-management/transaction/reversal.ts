@@ -46,8 +46,10 @@ async function stateToRestore(
 ): Promise<PackageDatabase | undefined> {
   const { job } = context;
   const isOver = job.runs === 0 || !begun.read(context).isBegun || accepted.read(context).isDone;
-  if (isOver || (await undo.copiesOf(job)).size === 0) return undefined;
-  if (job.verdict?.state === 'interrupted') {
+  // Without a verdict the repair has found it done.
+  if (isOver || job.verdict === undefined) return undefined;
+  if ((await undo.copiesOf(job)).size === 0) return undefined;
+  if (job.verdict.state === 'interrupted') {
     await manager.around.mend(context).catch(() => undefined);
     if (await isComplete(context)) return undefined;
   }

@@ -1,7 +1,12 @@
+import { cp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { apkSignature, type ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
 import { createApk } from '../../device/apk-device/apk.ts';
+import { asOfAnotherBoot } from '../../support/power-cut.ts';
+import { uploadFile } from '../../features/undo/undo-tasks.ts';
 import { oneProgram as one, openApkStore, type ApkStore } from './open-store.ts';
 
 let store: ApkStore;
@@ -189,4 +194,27 @@ describe('a file of a package that the device cannot do without', () => {
       await store.run('unrun', { id });
     },
   );
+});
+
+test('an upload that had done all when the power went is done, and its version stays', async () => {
+  const at = (name: string): string => join(store.device.root, name);
+  await store.run('install', { package: 'plain' });
+  const slow = '#!/bin/sh\nwhile [ ! -e "$IPKG_INSTROOT/tmp/go" ]; do sleep 0.05; done\n';
+  const newer = createApk(one('plain', '2.0-r1', { scripts: { 'post-upgrade': slow } }));
+  const id = await uploadFile(store.daemon, newer.bytes, 'plain.apk');
+  await expect.poll(() => store.daemon.logOf(id)).toContain('Upgrading plain');
+  await cp(at('etc/depotd'), at('mnt/state'), { recursive: true });
+  await writeFile(at('tmp/go'), '');
+  await store.daemon.finished(id);
+  await store.daemon.kill('SIGKILL');
+  // As it was when the power went: the upload is on record, and its end is not.
+  await rm(at('mnt/state/run-records.json'), { force: true });
+  await cp(at('mnt/state'), at('etc/depotd'), { recursive: true });
+  await asOfAnotherBoot(at('etc/depotd/jobs.jsonl'));
+
+  await store.daemon.restart();
+
+  const { state, packages } = await store.daemon.finished(id);
+  expect([state, packages]).toEqual(['done', ['plain']]);
+  expect(await store.packages()).toEqual({ plain: '2.0-r1' });
 });
