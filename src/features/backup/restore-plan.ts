@@ -11,6 +11,7 @@ import { readListsState } from '../../package-management/lists-state.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { chosen } from '../../package-management/memory.ts';
 import { beforeChangeStep, type PackageTools } from '../../package-management/tools.ts';
+import { keepAsked } from '../../package-management/transaction/keep-asked.ts';
 import { remember, transaction } from '../../package-management/transaction/transaction.ts';
 import type { FeatureContext } from '../feature.ts';
 import { comesBack, type ReportLine } from './comes-back.ts';
@@ -209,8 +210,12 @@ function listSteps({ manager: { commands, lists, around } }: RestoreTools): Step
   ];
 }
 
-/** What came from files is not held by that, and what came along is a dependency. */
-async function setHolds({ manager }: RestoreTools, context: StepContext): Promise<void> {
+/**
+ * What came from files is not held by that, what came along is a dependency, and what its owner
+ * had asked for is asked for again, though another package of the set needs it.
+ */
+async function setHolds(tools: RestoreTools, context: StepContext): Promise<void> {
+  const { manager } = tools;
   const { set, files } = restored.read(context);
   const database = await manager.installed();
   const wanted = new Map(set.packages.map((each) => [each.name as string, each]));
@@ -218,6 +223,7 @@ async function setHolds({ manager }: RestoreTools, context: StepContext): Promis
     if (!isInstalled(database, name)) continue;
     await manager.setHold(name, { isHeld: false, isAuto: !wanted.has(name) });
   }
+  await keepAsked(tools, database, [...wanted.keys()]);
   for (const { name, is_held: isHeld } of set.packages) {
     const entry = database.get(name);
     if (isHeld === true && entry?.state === 'installed' && entry.isHeld !== true) {

@@ -105,6 +105,21 @@ describe('a restore on a device that was wiped', () => {
     await device.feed.listen();
   }, 90_000);
 
+  test('leaves what its owner asked for asked for, though an app needs it, too', async () => {
+    const former = await opkgDevice();
+    await former.daemon.run('update');
+    for (const name of ['demo', 'libdemo']) await former.daemon.run('install', { package: name });
+    const { backup = '' } = await former.daemon.run('backup');
+    const { device, daemon } = await opkgDevice();
+    await daemon.run('update');
+    const { body } = await daemon.add(await former.daemon.download(backup));
+
+    expect((await daemon.run('restore', { backup: body.id ?? '' })).state).toBe('done');
+    expect((await daemon.run('remove', { package: 'demo' })).state).toBe('done');
+
+    expect([...(await device.database()).keys()]).toContain('libdemo');
+  });
+
   test('leaves host name, addresses and keys alone if it is set up like another one', async () => {
     const set = await madeSet();
     const { device, daemon } = await opkgDevice();
