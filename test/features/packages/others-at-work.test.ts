@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -139,3 +140,34 @@ exec '${real}' "$@"
     }
   },
 );
+
+test('what is installed by its name is asked for, though somebody else begins behind its opkg', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-behind-'));
+  const opkg = join(folder, 'opkg');
+  const real = process.env.OPKG ?? join(import.meta.dirname, '../../device/bin/opkg');
+  const waits = `if rm '${folder}/armed'; then until [ -e '${folder}/go' ]; do sleep 0.05; done; fi`;
+  const program = `#!/bin/sh\n'${real}' "$@"\ncode=$?\n${waits} 2>/dev/null\nexit $code\n`;
+  await writeFile(opkg, program, { mode: 0o755 });
+  const behind = await createUploadDevice({ opkg });
+  try {
+    const { device, daemon } = behind;
+    const status = join(device.root, 'usr/lib/opkg/status');
+    await daemon.finished(await daemon.submit('install', { package: 'demo-app' }));
+    await writeFile(join(folder, 'armed'), '');
+    const task = await daemon.submit('install', { package: 'libdemo' });
+    await expect.poll(() => exists(join(folder, 'armed'))).toBe(false);
+    const other = await startLockHolder(device);
+    const read = (await device.read('usr/lib/opkg/status')) ?? '';
+
+    await writeFile(join(folder, 'go'), '');
+    await delay(1000);
+    await writeFile(status, read);
+    await other.release();
+
+    expect((await daemon.finished(task)).state).toBe('done');
+    expect((await device.database()).get('libdemo')).toMatchObject({ isAutoInstalled: false });
+  } finally {
+    await behind.close();
+    await rm(folder, { recursive: true });
+  }
+});

@@ -4,6 +4,7 @@ import { lastWords, plainLines, failureError } from '../../failure.ts';
 import type { PackageManager } from '../../manager.ts';
 import type { Installation } from '../installation.ts';
 import type { OpkgCommands } from './commands.ts';
+import { waitForOpkg } from './lock.ts';
 
 const LIMITS = { timeoutMs: 30_000, maxBytes: 64 * 1024 };
 
@@ -20,9 +21,15 @@ export function createHold(
         isHeld,
         flag: isHeld ? 'hold' : flagOf(entry),
       });
-    } else if (entry !== undefined && !isHeld && isAuto === false) await unmark(name);
+    } else if (entry !== undefined && !isHeld && isAuto === false) {
+      // Somebody else's opkg would write what it has read over that.
+      await waitForOpkg(installation, QUIETLY);
+      await unmark(name);
+    }
   };
 }
+
+const QUIETLY = { note: () => Promise.resolve(), signal: new AbortController().signal };
 
 function flagOf(entry: InstalledPackage | undefined): string {
   return entry?.isAuto === true ? 'ok' : 'user';

@@ -58,7 +58,7 @@ interface Entrance {
  */
 export function waitForOpkg(
   { lockFile: file, lockHolder: findHolder }: Entrance,
-  context: StepContext,
+  context: Pick<StepContext, 'note' | 'signal'>,
 ): Promise<boolean> {
   return waitForLock({ purpose: 'run opkg', file, findHolder }, context);
 }
