@@ -100,6 +100,8 @@ export function undoPlan(tools: UndoPlanTools, job: Job): Plan {
       }
       if (kept !== undefined) await (await manager.restoration()).finish(kept.records);
       await keepNeedless(tools, packages());
+      // Whoever asks when the task has ended is told of the marks as they are now.
+      await tools.catalog.refresh();
       if (filesBack.some((path) => dirname(path) === tools.paths.uciDir)) await reload(tools);
     },
   };
