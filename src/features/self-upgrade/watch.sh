@@ -19,7 +19,9 @@
 trap : INT TERM HUP
 folder=${0%/*}
 
-# Whose turn it is: a link takes no room for its text, and a full disk has none.
+# Whose turn it is: a link takes no room for its text, and a full disk has none. A file system
+# without links, or without room for a name, lets nobody in: who has seen nobody for 20 s goes on.
+failures=0
 until ln -s $$ "$folder/watcher" 2>/dev/null; do
   [ -e "$folder/pending" ] || exit 0
   # Left by one that the power went under, it may have the number of this one. busybox' grep ends a
@@ -27,8 +29,11 @@ until ln -s $$ "$folder/watcher" 2>/dev/null; do
   {
     other=$(readlink "$folder/watcher") && [ "$other" != $$ ] &&
       tr '\0' ' ' 2>/dev/null <"/proc/$other/cmdline" | grep -Fq "$0"
-  } ||
+  } || {
     rm -f "$folder/watcher"
+    failures=$((failures + 1))
+  }
+  [ "$failures" -lt 20 ] || break
   sleep 1
 done
 # The one before may have come to its end since.

@@ -110,3 +110,24 @@ test.skipIf(process.getuid?.() !== 0)(
     expect(await readFile(log, 'utf8')).toBe('begun\n');
   },
 );
+
+test('a watcher where no link can be made comes to its end, if a little later', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'depotd-watchers-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const [folder, bin] = [join(directory, 'watch'), join(directory, 'bin')];
+  for (const path of [folder, bin]) await mkdir(path);
+  await symlink('/bin/false', `${bin}/ln`);
+  await symlink('/bin/true', `${bin}/sleep`);
+  await copyFile(WATCHER, `${folder}/watch.sh`);
+  await writeFile(`${folder}/manager.sh`, MANAGER);
+  await writeFile(`${folder}/settings`, 'depotd\n1.0\n20\n0.1\n/bin/true\naddress\n\n');
+  await writeFile(`${folder}/pending`, '');
+  const log = join(directory, 'log');
+  const env = { PATH: [bin, process.env['PATH']].join(delimiter), LOG: log };
+
+  const watcher = startCommand(['sh', `${folder}/watch.sh`, 'now'], { env });
+  onTestFinished(() => watcher.signal('SIGKILL'));
+
+  expect(await watcher.exit).toBe(3);
+  expect(await readFile(log, 'utf8')).toBe('begun\n');
+}, 20_000);
