@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { simplePackage } from '../device/packages/package-parts.ts';
 import { createOwner } from '../support/owner.ts';
-import { agree, CHIP, click, goTo, install, openPanel } from './open-panel.ts';
+import { agree, CHIP, click, goTo, install, logIn, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
 const INSTALLED = "[...document.querySelectorAll('#installed-list h3')].map((e) => e.textContent)";
@@ -34,13 +34,7 @@ test('with the session gone nothing can be changed, and after the log-in the que
     `${daemon.url}${daemon.base}/#app/demo`,
     "document.querySelector('#password') !== null",
   );
-  const logIn = async (password: string): Promise<void> => {
-    await browser.until("document.querySelector('#password') !== null");
-    await browser.evaluate(`document.querySelector('#password').value = '${password}'`);
-    await click(browser, 'form button');
-    await browser.until("document.querySelector('#link')?.dataset.state === 'up'");
-  };
-  await logIn('secret');
+  await logIn(browser, 'secret');
   await browser.until("location.hash === '#app/demo'");
 
   await click(browser, '#app-buttons .primary');
@@ -48,7 +42,7 @@ test('with the session gone nothing can be changed, and after the log-in the que
   await owner.setPassword('another', 'secret');
   await browser.until(`${PRESSABLE} === 0`);
   await click(browser, '#plan .log-in a');
-  await logIn('another');
+  await logIn(browser, 'another');
 
   await browser.until("location.hash === '#app/demo'");
   await agree(browser);
@@ -62,7 +56,7 @@ test('with the session gone nothing can be changed, and after the log-in the que
   await owner.setPassword('third', 'another');
   await browser.until(`${PRESSABLE} === 0`);
   await click(browser, '#plan .log-in a');
-  await logIn('third');
+  await logIn(browser, 'third');
   await browser.until("document.querySelector('#plan-title').textContent.startsWith('Undo')");
   await agree(browser);
 });

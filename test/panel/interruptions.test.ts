@@ -4,7 +4,7 @@ import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { startCuttingProxy } from '../support/cutting-proxy.ts';
 import { createOwner } from '../support/owner.ts';
 import { createStoreDevice } from '../features/self-upgrade/self-upgrade-device.ts';
-import { CHIP, click, goTo, install, LOG, openPanel } from './open-panel.ts';
+import { CHIP, click, goTo, install, LOG, logIn, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
 const DONE = `${CHIP} === 'Done'`;
@@ -65,10 +65,7 @@ test('with a password the page leads to the log-in, and out of it again', async 
   );
   expect(await browser.evaluate("document.querySelector('#logout').checkVisibility()")).toBe(false);
   await click(browser, '#notices a');
-  await browser.until("document.querySelector('#password') !== null");
-  await browser.evaluate("document.querySelector('#password').value = 'another'");
-  await click(browser, 'form button');
-  await browser.until("document.querySelector('#link')?.dataset.state === 'up'");
+  await logIn(browser, 'another');
   await click(browser, '#logout');
   await browser.until("document.querySelector('#password') !== null");
   await browser.until("location.pathname.endsWith('/admin/login')");
@@ -81,13 +78,7 @@ test('a feed that was written down before the log-in is there behind it', async 
   await owner.setFirstPassword('secret');
   const url = `${daemon.url}${daemon.base}/`;
   const browser = await openPanel(url, "document.querySelector('#password') !== null");
-  const logIn = async (password: string): Promise<void> => {
-    await browser.until("document.querySelector('#password') !== null");
-    await browser.evaluate(`document.querySelector('#password').value = '${password}'`);
-    await click(browser, 'form button');
-    await browser.until("document.querySelector('#link')?.dataset.state === 'up'");
-  };
-  await logIn('secret');
+  await logIn(browser, 'secret');
   await goTo(browser, 'device');
   await click(browser, '#feeds summary');
   await browser.evaluate(
@@ -96,7 +87,7 @@ test('a feed that was written down before the log-in is there behind it', async 
 
   await owner.setPassword('another', 'secret');
   await click(browser, '#notices a');
-  await logIn('another');
+  await logIn(browser, 'another');
 
   await browser.until("document.querySelector('#feeds-name').checkVisibility()");
   expect(

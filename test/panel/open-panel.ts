@@ -22,6 +22,14 @@ export async function openPanel(
   return browser;
 }
 
+/** Waits for the log-in page, and then for the panel behind it. */
+export async function logIn(browser: Browser, password: string): Promise<void> {
+  await browser.until("document.querySelector('#password') !== null");
+  await browser.evaluate(`document.querySelector('#password').value = '${password}'`);
+  await click(browser, 'form button');
+  await browser.until("document.querySelector('#link')?.dataset.state === 'up'");
+}
+
 /** Goes to a view, such as `updates` or `app/demo`. */
 export async function goTo(browser: Browser, view: string): Promise<void> {
   await browser.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`);
