@@ -206,6 +206,8 @@ export function completeness({ manager }: PackageTools, work: ChangeWork): IsCom
     const after = await manager.installed();
     const before = (await manager.around.databaseBefore()) ?? after;
     if (work.judge(after, choice, { job, before }) !== undefined) return false;
+    // On record as it was before, with the files of the version that was to replace it.
+    if (choice.names.some((name) => after.get(name)?.isDamaged === true)) return false;
     await work.record?.(after, { job, before });
     return true;
   };

@@ -114,22 +114,41 @@ test('an upgrade that is stopped is taken back', async () => {
   expect(await whatIsThere()).toEqual(OLD);
 });
 
+const SLOW = '[ ! -e "$IPKG_INSTROOT/tmp/slow" ] || { echo "$1 waits"; sleep 20; }';
+const at = (path: string): string => join(store.device.root, path);
+/** Kills all that runs; what lay in memory is gone. */
+const cutPower = async (): Promise<void> => {
+  await store.daemon.kill('SIGKILL');
+  process.kill((await readLockHolder(at('var/lock/opkg.lock'))) ?? Number.NaN, 'SIGKILL');
+  await rm(at('tmp'), { recursive: true });
+  await asOfAnotherBoot(at('etc/depotd/jobs.jsonl'));
+  await mkdir(at('tmp'));
+};
+
+test('an installation over an older version whose script a power cut ended is not done, and can be done again', async () => {
+  await open(SLOW);
+  await writeFile(at('tmp/slow'), '');
+  const task = await store.daemon.submit('install', { package: 'steady' });
+  await expect.poll(() => store.daemon.logOf(task)).toContain('configure waits');
+
+  await cutPower();
+  await store.daemon.restart();
+
+  expect((await store.daemon.finished(task)).state).toBe('interrupted');
+  expect((await store.run('install', { package: 'steady' })).state).toBe('done');
+  expect(await whatIsThere()).toEqual(['2.0-1', 'steady 2.0-1\n', 'of its owner\n', []]);
+});
+
 test('a power cut while an upgrade is taken back: what it emptied is installed again', async () => {
-  const waits = '[ ! -e "$IPKG_INSTROOT/tmp/slow" ] || { echo "$1 waits"; sleep 20; }';
-  await open(waits, waits);
-  const at = (path: string): string => join(store.device.root, path);
+  await open(SLOW, SLOW);
   await writeFile(at('tmp/slow'), '');
   const task = await store.daemon.submit('upgrade', { package: 'steady' });
   await expect.poll(() => store.daemon.logOf(task)).toContain('configure waits');
   await store.daemon.post('admin/system/tasks/stop', { task_id: task });
   await expect.poll(() => store.daemon.logOf(task)).toMatch(/to be put back[^]*configure waits/);
 
-  await store.daemon.kill('SIGKILL');
-  process.kill((await readLockHolder(at('var/lock/opkg.lock'))) ?? Number.NaN, 'SIGKILL');
+  await cutPower();
   await truncate(at('usr/bin/steady'));
-  await rm(at('tmp'), { recursive: true });
-  await asOfAnotherBoot(at('etc/depotd/jobs.jsonl'));
-  await mkdir(at('tmp'));
   await store.daemon.restart();
 
   expect((await store.daemon.finished(task)).state).toBe('stopped');
