@@ -69,6 +69,15 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** For what goes on though it failed: the reason goes to the log. */
+export function failureTo(
+  log: { error: (fields: object, event: string) => void },
+  event: string,
+  fields: object = {},
+): (error: unknown) => void {
+  return (error) => log.error({ ...fields, reason: reasonOf(error) }, event);
+}
+
 /**
  * Whether a system call failed with one of these codes: the error itself, or what caused it at
  * whatever depth.

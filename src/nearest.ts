@@ -25,36 +25,20 @@ export function nearest(word: string, known: readonly string[]): string | undefi
  */
 function editDistance(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
+  const cost = (row: number, column: number): number => rows[row]?.[column] ?? 0;
   for (let at = 1; at <= one.length; at += 1) {
     const row = [at];
-    for (let to = 1; to <= other.length; to += 1) {
-      row.push(costAt(rows, row, { one, other, at, to }));
-    }
     rows.push(row);
+    for (let to = 1; to <= other.length; to += 1) {
+      const isSame = one[at - 1] === other[to - 1];
+      const isSwapped = at > 1 && one[at - 1] === other[to - 2] && one[at - 2] === other[to - 1];
+      row[to] = Math.min(
+        cost(at - 1, to) + 1,
+        cost(at, to - 1) + 1,
+        cost(at - 1, to - 1) + (isSame ? 0 : 1),
+        isSwapped ? cost(at - 2, to - 2) + 1 : Infinity,
+      );
+    }
   }
-  return rows[one.length]?.[other.length] ?? 0;
-}
-
-interface Cell {
-  one: string;
-  other: string;
-  at: number;
-  to: number;
-}
-
-function costAt(
-  rows: readonly (readonly number[])[],
-  row: readonly number[],
-  { one, other, at, to }: Cell,
-): number {
-  const above = rows[at - 1] ?? [];
-  const isSame = one[at - 1] === other[to - 1];
-  const isSwapped = one[at - 1] === other[to - 2] && one[at - 2] === other[to - 1];
-  const costs = [
-    (above[to] ?? 0) + 1,
-    (row[to - 1] ?? 0) + 1,
-    (above[to - 1] ?? 0) + (isSame ? 0 : 1),
-  ];
-  if (isSwapped && at > 1) costs.push((rows[at - 2]?.[to - 2] ?? 0) + 1);
-  return Math.min(...costs);
+  return cost(one.length, other.length);
 }

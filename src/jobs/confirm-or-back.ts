@@ -1,7 +1,7 @@
 import { uptime } from 'node:os';
 import * as v from 'valibot';
 import type { Notes, Processes } from '../device/ports.ts';
-import { reasonOf } from '../errors.ts';
+import { failureTo, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { unixNow, type Job } from './job.ts';
 import type { Queue } from './queue.ts';
@@ -92,9 +92,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
     return writing;
   };
   const saveIfPossible = (): Promise<void> =>
-    save().catch((error: unknown) =>
-      log.error({ note, reason: reasonOf(error) }, 'record of what is to be confirmed not written'),
-    );
+    save().catch(failureTo(log, 'record of what is to be confirmed not written', { note }));
   const isWaiting = (): boolean => [...entries.values()].some(({ state }) => state === 'waiting');
   const watch = (): void => {
     timer ??= setInterval(() => void check(), CHECK_MS);
@@ -163,11 +161,7 @@ function createGoingBack(
   { queue, log, back, uptimeS = uptime }: ConfirmOrBackOptions,
   entries: Map<string, Entry>,
   save: () => Promise<void>,
-): {
-  goesBack: (id: string) => boolean;
-  isOver: (id: string) => boolean;
-  revertDue: () => Promise<void>;
-} {
+) {
   let isUnderWay = false;
   let current: string | undefined;
   const isOver = (id: string): boolean => {
@@ -190,9 +184,9 @@ function createGoingBack(
     current = undefined;
   };
   return {
-    goesBack: (id) => id === current,
+    goesBack: (id: string): boolean => id === current,
     isOver,
-    revertDue: async () => {
+    revertDue: async (): Promise<void> => {
       if (isUnderWay) return;
       isUnderWay = true;
       for (const id of [...entries.keys()]) if (isOver(id)) await revert(id);

@@ -10,15 +10,13 @@ import type { Step } from './plan.ts';
 const DISK_LIMIT_MS = 10 * 60_000;
 const PAUSE_MS = 500;
 
-/** Lets a repair wait for a disk that cannot be written now. */
-export interface DiskWait {
-  /**
-   * Does the work of a step again until the disk can be written: one that is read-only, and a full
-   * one if the step needs room. The work must be safe to do again.
-   * @throws what the work throws for other reasons, or when the time is over
-   */
-  outlast: <Value>(step: Step, work: () => Promise<Value>) => Promise<Value>;
-}
+/**
+ * Lets a repair wait for a disk that cannot be written now: does the work of a step again until it
+ * can be, one that is read-only, and a full one if the step needs room. The work must be safe to do
+ * again.
+ * @throws what the work throws for other reasons, or when the time is over
+ */
+export type OutlastDisk = <Value>(step: Step, work: () => Promise<Value>) => Promise<Value>;
 
 export interface DiskWaitOptions {
   logs: TaskLogs;
@@ -30,23 +28,24 @@ export function createDiskWait(
   options: DiskWaitOptions,
   job: Job,
   limitMs = DISK_LIMIT_MS,
-): DiskWait {
+): OutlastDisk {
   let deadline: number | undefined;
-  return {
-    outlast: async (step, work) => {
-      let isNoted: boolean | undefined;
-      for (;;) {
-        try {
-          return await work();
-        } catch (error) {
-          if (!isAwaited(step, error)) throw error;
-          deadline ??= performance.now() + limitMs;
-          if (performance.now() > deadline) throw error;
-          isNoted = await noteWait(options, job, { error, isNoted });
-          await delay(PAUSE_MS);
-        }
+  return async (step, work) => {
+    /** Whether the task log says it; undefined at the first look. */
+    let isNoted: boolean | undefined;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isAwaited(step, error)) throw error;
+        deadline ??= performance.now() + limitMs;
+        if (performance.now() > deadline) throw error;
+        const reason = reasonOf(error);
+        if (isNoted === undefined) await beginWait(options, job, reason);
+        if (isNoted !== true) isNoted = await noteWait(options, job, reason);
+        await delay(PAUSE_MS);
       }
-    },
+    }
   };
 }
 
@@ -54,26 +53,16 @@ function isAwaited({ needsRoom = false }: Step, error: unknown): boolean {
   return isReadOnlyDisk(error) || (needsRoom && isDiskFull(error));
 }
 
-interface Wait {
-  error: unknown;
-  /** undefined at the first look. */
-  isNoted: boolean | undefined;
+async function beginWait({ log, save }: DiskWaitOptions, job: Job, reason: string): Promise<void> {
+  log.warn({ task: job.id, reason }, 'repair waits for a disk');
+  if (job.resumes === 0) return;
+  // A daemon that ends in a wait has not failed at the step.
+  job.resumes = 0;
+  await save(job).catch(() => undefined);
 }
 
 /** @returns whether the task log says it: the log may be on that disk, too */
-async function noteWait(
-  { logs, log, save }: DiskWaitOptions,
-  job: Job,
-  { error, isNoted }: Wait,
-): Promise<boolean> {
-  if (isNoted === true) return true;
-  const reason = reasonOf(error);
-  if (isNoted === undefined) log.warn({ task: job.id, reason }, 'repair waits for a disk');
-  if (job.resumes > 0) {
-    // A daemon that ends in a wait has not failed at the step.
-    job.resumes = 0;
-    await save(job).catch(() => undefined);
-  }
+function noteWait({ logs }: DiskWaitOptions, job: Job, reason: string): Promise<boolean> {
   return logs.append(job.id, ownLine(`waiting for the disk: ${reason}`)).then(
     () => true,
     () => false,

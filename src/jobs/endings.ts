@@ -1,6 +1,6 @@
 import type { Processes } from '../device/ports.ts';
 import { outlastShortage } from '../device/shortage.ts';
-import { reasonOf } from '../errors.ts';
+import { failureTo, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Job } from './job.ts';
 import type { Journal } from './journal/journal.ts';
@@ -32,11 +32,7 @@ export async function settleJob(options: EndingOptions, job: Job, ending: Ending
   Object.assign(job, ended);
   const { id, kind, subject, state, exitCode, error } = job;
   if (fault === undefined) {
-    await logs
-      .removeExitFiles(id)
-      .catch((reason: unknown) =>
-        log.error({ task: id, reason: reasonOf(reason) }, 'exit files not removed'),
-      );
+    await logs.removeExitFiles(id).catch(failureTo(log, 'exit files not removed', { task: id }));
   } else {
     job.error = error === undefined ? fault : `${error}; ${fault}`;
   }

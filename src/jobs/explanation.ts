@@ -45,8 +45,11 @@ export interface FailureFacts {
 }
 
 export function failureFacts(error: unknown): FailureFacts {
-  const { code, remedy } = explanationOf(error);
-  return { error: sentence(reasonOf(error)), errorCode: code, remedy: sentence(remedy) };
+  return facts(reasonOf(error), explanationOf(error));
+}
+
+export function facts(error: string, { code, remedy }: Explanation): FailureFacts {
+  return { error: sentence(error), errorCode: code, remedy: sentence(remedy) };
 }
 
 function explanationOf(error: unknown): Explanation {

@@ -1,24 +1,15 @@
-import type { Job, Lane } from './job.ts';
+import { reasonOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Job } from './job.ts';
 import type { Journal } from './journal/journal.ts';
+import type { TaskLogs } from './log.ts';
+import { jobsToForget, type RetentionLimits } from './pruning.ts';
 import { isEnded } from './states.ts';
 
-/** All jobs on record, and among them quickly the newest that works on something. */
-export interface JobIndex {
-  /** Resolves when the job is on record; a job that cannot be recorded is not in the index. */
-  add: (job: Job) => Promise<void>;
-  /** Resolves when the record of a job that was added is on the medium. */
-  recorded: (id: string) => Promise<void>;
-  /** New requests are no longer compared with the job: it has ended. */
-  close: (job: Job) => void;
-  forget: (id: string) => Promise<void>;
-  get: (id: string) => Job | undefined;
-  /** Oldest first. A job that is not on record yet may still be refused, so that nobody sees it. */
-  all: () => Job[];
-  /** The newest job that has not ended on the same subject. */
-  newestOn: (request: { lane: Lane; subject: string }) => Job | undefined;
-}
+export type JobIndex = ReturnType<typeof createJobIndex>;
 
-export function createJobIndex(journal: Journal): JobIndex {
+/** All jobs on record, and among them quickly the newest that works on something. */
+export function createJobIndex(journal: Journal) {
   const jobs = new Map(journal.jobs.map((job) => [job.id, job]));
   const open = new Map<string, Job[]>();
   const recording = new Map<string, Promise<void>>();
@@ -33,7 +24,8 @@ export function createJobIndex(journal: Journal): JobIndex {
   for (const job of jobs.values()) if (!isEnded(job.state)) enter(job);
 
   return {
-    add: async (job) => {
+    /** Resolves when the job is on record; a job that cannot be recorded is not in the index. */
+    add: async (job: Job): Promise<void> => {
       jobs.set(job.id, job);
       enter(job);
       const recorded = journal.save(job);
@@ -48,18 +40,47 @@ export function createJobIndex(journal: Journal): JobIndex {
         recording.delete(job.id);
       }
     },
-    recorded: (id) => recording.get(id) ?? Promise.resolve(),
+    /** Resolves when the record of a job that was added is on the medium. */
+    recorded: (id: string): Promise<void> => recording.get(id) ?? Promise.resolve(),
+    /** New requests are no longer compared with the job: it has ended. */
     close,
-    forget: async (id) => {
+    forget: async (id: string): Promise<void> => {
       jobs.delete(id);
       await journal.forget(id);
     },
-    get: (id) => jobs.get(id),
-    all: () => [...jobs.values()].filter(({ id }) => !recording.has(id)),
-    newestOn: (request) => open.get(keyOf(request))?.findLast((job) => !isEnded(job.state)),
+    get: (id: string): Job | undefined => jobs.get(id),
+    /** Oldest first. One that is not on record yet may still be refused, so that nobody sees it. */
+    all: (): Job[] => [...jobs.values()].filter(({ id }) => !recording.has(id)),
+    /** The newest job that has not ended on the same subject. */
+    newestOn: (request: Pick<Job, 'lane' | 'subject'>): Job | undefined =>
+      open.get(keyOf(request))?.findLast((job) => !isEnded(job.state)),
   };
 }
 
-function keyOf({ lane, subject }: { lane: Lane; subject: string }): string {
+function keyOf({ lane, subject }: Pick<Job, 'lane' | 'subject'>): string {
   return `${lane} ${subject}`;
+}
+
+export interface Pruned {
+  isNeeded: (job: Job) => boolean;
+  /** Told of each that goes. */
+  forgotten: (id: string) => void;
+}
+
+export async function prune(
+  { logs, log, limits }: { logs: TaskLogs; log: Log; limits: () => RetentionLimits },
+  index: JobIndex,
+  { isNeeded, forgotten }: Pruned,
+): Promise<void> {
+  for (const id of jobsToForget(index.all(), limits())) {
+    const job = index.get(id);
+    if (job !== undefined && isNeeded(job)) continue;
+    try {
+      await index.forget(id);
+      forgotten(id);
+      await logs.remove(id);
+    } catch (error) {
+      log.error({ task: id, reason: reasonOf(error) }, 'job record not removed');
+    }
+  }
 }

@@ -1,87 +1,105 @@
 import { randomBytes } from 'node:crypto';
-import type { ProcessMark } from '../device/ports.ts';
-import type { JobState } from './states.ts';
+import * as v from 'valibot';
+import { JOB_STATES } from './states.ts';
 
-/**
- * Jobs of one lane run one at a time, in the order in which they came; lanes run side by side. The
- * features name them.
- */
-export type Lane = string;
+const whole = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** Not 0 or 1, below which everything is. */
+const processId = v.pipe(v.number(), v.integer(), v.minValue(2));
+const exitCode = v.pipe(v.number(), v.integer());
+const flag = v.exactOptional(v.boolean());
+const text = v.exactOptional(v.string());
+/** As `newId` makes it. It names files, so that it holds no path. */
+export const jobId = v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/));
+
+const verdict = v.object({
+  state: v.picklist(['failed', 'stopped', 'interrupted']),
+  error: v.string(),
+  /** Absent in records of a version that knew none. */
+  errorCode: text,
+  remedy: text,
+  exitCode,
+});
 
 /** The whole record of a job, as it is kept on disk. Times are Unix seconds. */
-export interface Job {
-  /** As `newId` makes it. */
-  id: string;
-  kind: string;
-  lane: Lane;
+export const JOB_ENTRIES = {
+  id: jobId,
+  kind: v.string(),
+  /**
+   * Jobs of one lane run one at a time, in the order in which they came; lanes run side by side.
+   * The features name them.
+   */
+  lane: v.string(),
   /** What the job works on, such as a package's name: jobs that contradict each other share it. */
-  subject: string;
-  params: Record<string, string>;
+  subject: v.string(),
+  params: v.record(v.string(), v.string()),
   /** The command that shows to people what is being done. */
-  command: string;
-  state: JobState;
-  createdAt: number;
-  startedAt?: number;
-  stoppedAt?: number;
+  command: v.string(),
+  state: v.picklist(JOB_STATES),
+  createdAt: whole,
+  startedAt: v.exactOptional(whole),
+  stoppedAt: v.exactOptional(whole),
   /** The boot that the job was started in: under another one, the machine went down in between. */
-  bootId?: string;
+  bootId: text,
   /** There when the job has ended, and 0 exactly when it is done. */
-  exitCode?: number;
-  error?: string;
+  exitCode: v.exactOptional(exitCode),
+  error: text,
   /** Why it did not end as done, for programs: see `Explanation` in errors.ts. */
-  errorCode?: string;
+  errorCode: text,
   /** What the owner can do about that, in one sentence. */
-  remedy?: string;
+  remedy: text,
   /** Names of the packages that it has changed, for jobs that change some. */
-  packages?: string[];
+  packages: v.exactOptional(v.array(v.string())),
   /** What else its status says to people, by the kind of job. */
-  result?: Record<string, unknown>;
+  result: v.exactOptional(v.record(v.string(), v.unknown())),
   /** Which list of its plan the job is in. */
-  phase: 'steps' | 'repair';
+  phase: v.picklist(['steps', 'repair']),
   /** The id of the step it is at; undefined before the first step and after the last one. */
-  at?: string;
+  at: text,
   /** The ids of the steps before that one, in their order. */
-  done: string[];
+  done: v.array(v.string()),
   /** What people read of the step it is at, and how many steps the list has. */
-  stepLabel?: string;
-  stepCount?: number;
+  stepLabel: text,
+  stepCount: v.exactOptional(whole),
   /** How the job will end once its repair is through. */
-  verdict?: Verdict;
+  verdict: v.exactOptional(verdict),
   /** The machine went down in the repair, whatever had begun that. */
-  isRepairCut?: boolean;
+  isRepairCut: flag,
   /** The command under way, recorded before it runs. */
-  process?: ProcessMark;
+  process: v.exactOptional(
+    v.object({
+      pid: processId,
+      startTicks: whole,
+      bootId: v.string(),
+      isOnTerminal: v.boolean(),
+      cgroup: text,
+    }),
+  ),
   /** Commands started so far; numbers their exit files. */
-  runs: number;
+  runs: whole,
   /** Size of the log when the last command was started. */
-  outputFrom?: number;
+  outputFrom: v.exactOptional(whole),
   /** Exit code of the last command that ended. */
-  lastExitCode?: number;
+  lastExitCode: v.exactOptional(exitCode),
   /** Times a daemon resumed this job without a step getting done in between. */
-  resumes: number;
-  stopRequested?: boolean;
+  resumes: whole,
+  stopRequested: flag,
   /** Whether somebody has seen its end and closed its window. */
-  isDismissed?: boolean;
+  isDismissed: flag,
   /** It stands for a record that could not be believed. */
-  isDamaged?: boolean;
+  isDamaged: flag,
   /** The name of its mark (job-marks.ts); says nothing once it has ended. */
-  mark?: string;
+  mark: v.exactOptional(jobId),
   /** How much of the command under way is done, if it says so: 0 to 100. */
-  percent?: number;
+  percent: v.exactOptional(v.number()),
   /** Size of its log when it ended, for keeping no more than the limit. */
-  logBytes?: number;
+  logBytes: v.exactOptional(whole),
   /** What its steps remember for those behind them: slots (memory.ts). */
-  memory: object;
-}
+  memory: v.record(v.string(), v.unknown()),
+};
 
-export interface Verdict {
-  state: 'failed' | 'stopped' | 'interrupted';
-  error: string;
-  /** Absent in records of a version that knew none. */
-  errorCode?: string;
-  remedy?: string;
-  exitCode: number;
-}
+export type Job = v.InferOutput<v.ObjectSchema<typeof JOB_ENTRIES, undefined>>;
+export type Lane = Job['lane'];
+export type Verdict = v.InferOutput<typeof verdict>;
 
 /** What the queue makes of a request. */
 export type Submission =

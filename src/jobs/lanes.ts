@@ -1,24 +1,12 @@
 import type { Job, Lane } from './job.ts';
 
-/** The lines of jobs that wait, one line a lane, and the job that each lane runs. */
-export interface Lanes {
-  /** Lines the job up; it runs at once if its lane is free. */
-  add: (job: Job) => void;
-  /** Keeps a waiting job from running. Returns how to let it run after all, at its old place. */
-  hold: (job: Job) => () => void;
-  /** Removes a waiting job from its line. */
-  remove: (job: Job) => void;
-  /** How many wait, in all lanes. */
-  count: () => number;
-  /** No job begins until the work is done. */
-  after: (work: Promise<void>) => void;
-  /** From now on no job begins. */
-  close: () => void;
-  isClosed: () => boolean;
-}
+export type Lanes = ReturnType<typeof createLanes>;
 
-/** @param run runs a job to its end; must not throw */
-export function createLanes(run: (job: Job) => Promise<void>): Lanes {
+/**
+ * The lines of jobs that wait, one line a lane, and the job that each lane runs.
+ * @param run runs a job to its end; must not throw
+ */
+export function createLanes(run: (job: Job) => Promise<void>) {
   const lines = new Map<Lane, Job[]>();
   const busy = new Set<Lane>();
   const held = new Set<Job>();
@@ -42,35 +30,39 @@ export function createLanes(run: (job: Job) => Promise<void>): Lanes {
     }
     busy.delete(lane);
   };
-  const remove = (job: Job): void => {
-    held.delete(job);
-    lines.set(
-      job.lane,
-      (lines.get(job.lane) ?? []).filter((other) => other !== job),
-    );
-  };
 
   return {
-    add: (job) => {
-      const line = lines.get(job.lane);
-      if (line === undefined) lines.set(job.lane, [job]);
-      else line.push(job);
+    /** Lines the job up; it runs at once if its lane is free. */
+    add: (job: Job): void => {
+      lines.set(job.lane, [...(lines.get(job.lane) ?? []), job]);
       void drain(job.lane);
     },
-    hold: (job) => {
+    /** Keeps a waiting job from running. Returns how to let it run after all, at its old place. */
+    hold: (job: Job): (() => void) => {
       held.add(job);
       return () => {
         held.delete(job);
         void drain(job.lane);
       };
     },
-    remove,
-    count: () => [...lines.values()].reduce((sum, { length }) => sum + length, 0),
-    after: (work) => {
+    /** Removes a waiting job from its line. */
+    remove: (job: Job): void => {
+      held.delete(job);
+      const line = lines.get(job.lane) ?? [];
+      lines.set(
+        job.lane,
+        line.filter((other) => other !== job),
+      );
+    },
+    /** How many wait, in all lanes. */
+    count: (): number => [...lines.values()].flat().length,
+    /** No job begins until the work is done. */
+    after: (work: Promise<void>): void => {
       isReady = false;
       ready = work.finally(() => (isReady = true));
     },
-    close: () => (isClosed = true),
-    isClosed: () => isClosed,
+    /** From now on no job begins. */
+    close: (): void => void (isClosed = true),
+    isClosed: (): boolean => isClosed,
   };
 }

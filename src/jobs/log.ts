@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { appendFile, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isThere } from '../device/is-there.ts';
@@ -47,7 +48,7 @@ export interface TaskLogs {
 }
 
 export async function createTaskLogs(folder: string): Promise<TaskLogs> {
-  const waiters = new Map<string, Set<() => void>>();
+  const wakes = new EventEmitter().setMaxListeners(0);
   const fileOf = (id: string): string => join(folder, `${id}.log`);
   const exitFolder = join(folder, 'exits');
   const makeFolders = async (): Promise<void> => {
@@ -83,15 +84,29 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
       await appendFile(fileOf(id), text, { mode: 0o600 });
     },
     keepFolders,
-    waitForMore: async (id, options) => {
-      const set = waitersOf(waiters, id);
-      await waitForGrowth({ ...options, file: fileOf(id), waiters: set, size: () => size(id) });
-      if (set.size === 0 && waiters.get(id) === set) waiters.delete(id);
+    waitForMore: async (id, { offset, timeoutMs, signal }) => {
+      let wake: () => void = () => undefined;
+      const woken = new Promise<void>((resolve) => (wake = resolve));
+      const checkSize = async (): Promise<void> => {
+        if (((await size(id)) ?? 0) > offset) wake();
+      };
+      wakes.once(fileOf(id), wake);
+      signal?.addEventListener('abort', wake, { once: true });
+      // Before the size is looked at, so that no write falls between the two.
+      const watcher = watchPath(fileOf(id), () => void checkSize());
+      const timer = setTimeout(wake, timeoutMs);
+      try {
+        if (signal?.aborted === true) return;
+        await checkSize();
+        await woken;
+      } finally {
+        clearTimeout(timer);
+        watcher.close();
+        wakes.off(fileOf(id), wake);
+        signal?.removeEventListener('abort', wake);
+      }
     },
-    wake: (id) => {
-      for (const wake of waiters.get(id) ?? []) wake();
-      waiters.delete(id);
-    },
+    wake: (id) => void wakes.emit(fileOf(id)),
     remove: (id) => rm(fileOf(id), { force: true }),
     removeExitFiles: async (id) => {
       // Those that are there: a damaged record may tell of any number.
@@ -100,10 +115,7 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
       }
     },
     removeUnknown: async (isKnown) => {
-      for (const name of [
-        ...(await readdir(folder)),
-        ...(await readdir(exitFolder)).map((file) => join('exits', file)),
-      ]) {
+      for (const name of await readdir(folder, { recursive: true })) {
         const id = /(?:^|\/)([0-9a-f]{32})\./.exec(name)?.[1];
         if (id !== undefined && !isKnown(id)) await rm(join(folder, name), { force: true });
       }
@@ -125,50 +137,4 @@ function ifThere<Value>(value: Value): (error: unknown) => Value {
  */
 export function ownLine(text: string): string {
   return `depotd: ${text}\r\n`;
-}
-
-function waitersOf(waiters: Map<string, Set<() => void>>, id: string): Set<() => void> {
-  const known = waiters.get(id) ?? new Set();
-  waiters.set(id, known);
-  return known;
-}
-
-interface GrowthOptions {
-  file: string;
-  offset: number;
-  timeoutMs: number;
-  signal?: AbortSignal;
-  waiters: Set<() => void>;
-  size: () => Promise<number | undefined>;
-}
-
-/** The watch is set before the size is looked at, so that no write falls between the two. */
-async function waitForGrowth({
-  file,
-  offset,
-  timeoutMs,
-  signal,
-  waiters,
-  size,
-}: GrowthOptions): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  let wake: () => void = () => undefined;
-  const woken = new Promise<void>((resolve) => (wake = resolve));
-  const checkSize = async (): Promise<void> => {
-    if (((await size()) ?? 0) > offset) wake();
-  };
-  waiters.add(wake);
-  signal?.addEventListener('abort', wake, { once: true });
-  const watcher = watchPath(file, () => void checkSize());
-  try {
-    if (signal?.aborted === true) return;
-    await checkSize();
-    timer = setTimeout(wake, timeoutMs);
-    await woken;
-  } finally {
-    clearTimeout(timer);
-    watcher.close();
-    waiters.delete(wake);
-    signal?.removeEventListener('abort', wake);
-  }
 }

@@ -48,6 +48,15 @@ export interface Act extends StepBase {
   act: (context: StepContext) => Promise<Jump | undefined>;
 }
 
+/** An act that has the next step behind it, whatever comes of it. */
+export function plainAct(
+  id: string,
+  label: string,
+  work: (context: StepContext) => Promise<unknown>,
+): Act {
+  return { id, label, act: (context) => work(context).then(() => undefined) };
+}
+
 /** A step that is a command, run detached. `undefined` skips it. */
 export interface CommandStep extends StepBase {
   command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;

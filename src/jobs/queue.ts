@@ -1,11 +1,10 @@
 import type { Processes } from '../device/ports.ts';
-import { DepotError, reasonOf } from '../errors.ts';
+import { DepotError, failureTo, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { endOrphans, settleJob } from './endings.ts';
-import { EXPLANATIONS } from './explanation.ts';
+import { EXPLANATIONS, facts } from './explanation.ts';
 import { ENDED_WITHOUT_CODE, newId, unixNow, type Job, type Lane, type Submission } from './job.ts';
-import { createJobIndex, type JobIndex } from './job-index.ts';
-import { prune } from './forget.ts';
+import { createJobIndex, prune, type JobIndex, type Pruned } from './job-index.ts';
 import type { Journal } from './journal/journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { TaskLogs } from './log.ts';
@@ -55,13 +54,7 @@ export interface Queue {
   onChange: (listener: (job: Job) => void) => () => void;
 }
 
-export interface JobRequest {
-  kind: string;
-  lane: Lane;
-  subject: string;
-  params: Record<string, string>;
-  command: string;
-}
+export type JobRequest = Pick<Job, 'kind' | 'lane' | 'subject' | 'params' | 'command'>;
 
 export interface QueueOptions {
   journal: Journal;
@@ -81,13 +74,8 @@ export function createQueue(options: QueueOptions): Queue {
   const { logs, runner, journal } = options;
   const index = createJobIndex(journal);
   const listeners = new Set<(job: Job) => void>();
-  let forgotten: (id: string) => void = () => undefined;
-  let isNeeded: (job: Job) => boolean = () => false;
-  const pruneRest = (): Promise<void> =>
-    prune(options, index, {
-      isNeeded: (job) => isNeeded(job),
-      forgotten: (id) => forgotten(id),
-    });
+  const pruned: Pruned = { isNeeded: () => false, forgotten: () => undefined };
+  const pruneRest = (): Promise<void> => prune(options, index, pruned);
   const announce = (job: Job): void => {
     logs.wake(job.id);
     for (const listener of listeners) listener(job);
@@ -102,12 +90,12 @@ export function createQueue(options: QueueOptions): Queue {
   });
   const beingCancelled = new Map<string, Promise<void>>();
 
-  const accept = createAcceptance(options, { index, lanes, announce });
+  const accept = createAcceptance(options, { index, lanes }, announce);
   const stop = async (job: Job): Promise<void> => {
     await index.recorded(job.id);
     if (isEnded(job.state)) return;
     if (job.state === 'queued') {
-      const cancelling = beingCancelled.get(job.id) ?? cancelQueued({ options, lanes, index }, job);
+      const cancelling = beingCancelled.get(job.id) ?? cancelQueued(journal, { index, lanes }, job);
       beingCancelled.set(job.id, cancelling);
       await cancelling.finally(() => beingCancelled.delete(job.id));
     } else {
@@ -139,8 +127,8 @@ export function createQueue(options: QueueOptions): Queue {
       await stop(job);
       return true;
     },
-    keepWhile: (next) => (isNeeded = next),
-    onForget: (next) => (forgotten = next),
+    keepWhile: (isNeeded) => (pruned.isNeeded = isNeeded),
+    onForget: (listener) => (pruned.forgotten = listener),
     dismiss: (id) => dismiss(options, index.get(id)),
     resume: () => {
       lanes.after(endOrphans(options));
@@ -148,9 +136,7 @@ export function createQueue(options: QueueOptions): Queue {
       for (const job of leftOvers(index.all())) lanes.add(job);
       void logs
         .removeUnknown((id) => index.get(id) !== undefined)
-        .catch((error: unknown) =>
-          options.log.error({ reason: reasonOf(error) }, 'old task logs not removed'),
-        )
+        .catch(failureTo(options.log, 'old task logs not removed'))
         .then(pruneRest);
     },
     close: lanes.close,
@@ -158,16 +144,17 @@ export function createQueue(options: QueueOptions): Queue {
   };
 }
 
-interface Acceptance {
+/** Where a job stands while it waits. */
+interface Lines {
   index: JobIndex;
   lanes: Lanes;
-  announce: (job: Job) => void;
 }
 
 /** Puts jobs on record and lines them up, while there is a place. */
 function createAcceptance(
   options: QueueOptions,
-  { index, lanes, announce }: Acceptance,
+  { index, lanes }: Lines,
+  announce: (job: Job) => void,
 ): (request: JobRequest) => Promise<Submission> {
   let beingWritten = 0;
   return async (request) => {
@@ -229,34 +216,24 @@ function checkAdopted(options: QueueOptions, job: Job): void {
 }
 
 /** What a daemon before this one did not get done: first what it was at, then what waited. */
-function leftOvers(jobs: Iterable<Job>): Job[] {
-  const left = [...jobs].filter(({ state }) => !isEnded(state));
-  return [
-    ...left.filter(({ state }) => state === 'running'),
-    ...left.filter(({ state }) => state === 'queued'),
-  ];
-}
-
-interface Cancelling {
-  options: QueueOptions;
-  lanes: Lanes;
-  index: JobIndex;
+function leftOvers(jobs: readonly Job[]): Job[] {
+  return (['running', 'queued'] as const).flatMap((left) =>
+    jobs.filter(({ state }) => state === left),
+  );
 }
 
 /** The job does not begin while its end is being written, and counts as stopped once that is. */
-async function cancelQueued({ options, lanes, index }: Cancelling, job: Job): Promise<void> {
+async function cancelQueued(journal: Journal, { index, lanes }: Lines, job: Job): Promise<void> {
   checkChange(job, 'stopped');
   const release = lanes.hold(job);
   const end = {
     state: 'stopped',
     exitCode: ENDED_WITHOUT_CODE,
-    error: 'stopped on request, before it began',
-    errorCode: EXPLANATIONS.stopped.code,
-    remedy: EXPLANATIONS.stopped.remedy,
+    ...facts('stopped on request, before it began', EXPLANATIONS.stopped),
     stoppedAt: unixNow(),
   } as const;
   try {
-    await options.journal.saveEnd({ ...job, ...end });
+    await journal.saveEnd({ ...job, ...end });
   } catch (error) {
     release();
     throw error;
@@ -266,14 +243,10 @@ async function cancelQueued({ options, lanes, index }: Cancelling, job: Job): Pr
   index.close(job);
 }
 
-async function dismiss(options: QueueOptions, job: Job | undefined): Promise<void> {
+async function dismiss({ journal, log }: QueueOptions, job: Job | undefined): Promise<void> {
   if (job === undefined || !isEnded(job.state)) return;
   job.isDismissed = true;
-  await options.journal
-    .save(job)
-    .catch((error: unknown) =>
-      options.log.error({ task: job.id, reason: reasonOf(error) }, 'job record not written'),
-    );
+  await journal.save(job).catch(failureTo(log, 'job record not written', { task: job.id }));
 }
 
 function isSame(job: Job, { kind, params }: JobRequest): boolean {

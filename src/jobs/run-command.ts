@@ -18,8 +18,8 @@ import { endProcesses } from './stopping.ts';
 const REPAIR_LIMIT_MS = 5 * 60_000;
 
 export async function runCommand(run: Run, step: CommandStep, context: StepContext): Promise<void> {
-  const { job, logs } = run;
-  const watch = watchPercent(step, { context, job, logs });
+  const { job } = run;
+  const watch = watchPercent(step, context, job);
   const stopSupervision = step.supervise?.(context);
   const exit = await exitOf(run, step, context).finally(() => {
     watch.end();
@@ -32,19 +32,16 @@ export async function runCommand(run: Run, step: CommandStep, context: StepConte
       `cannot start ${step.label}: the daemon went down before it was to run`,
     );
   }
-  if (exit === 'lost' || isKilled(exit)) await endLeftOvers(run, exit);
-  job.lastExitCode = exit === 'lost' ? KILLED : exit.exitCode;
-  if (job.lastExitCode === 0) return;
+  const exitCode = exit === 'lost' ? KILLED : exit.exitCode;
+  if (isSignalled(exitCode)) await endLeftOvers(run, exit);
+  job.lastExitCode = exitCode;
+  if (exitCode === 0) return;
   if (isToStop(run, step)) throw new Stopped();
   if (step.mustSucceed) {
     const failure = await step.failure?.(context);
-    const text = `cannot ${step.label}: exit code ${job.lastExitCode}`;
+    const text = `cannot ${step.label}: exit code ${exitCode}`;
     throw failure ?? new DepotError('command_failed', text);
   }
-}
-
-function isKilled(exit: Exit): boolean {
-  return typeof exit === 'object' && isSignalled(exit.exitCode);
 }
 
 /** Whether a signal ended the command: a shell says 128 and the signal's number (up to 64). */

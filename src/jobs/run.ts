@@ -1,6 +1,6 @@
 import type { HeldProcess, Processes } from '../device/ports.ts';
 import type { Log } from '../log.ts';
-import type { DiskWait } from './disk-wait.ts';
+import type { OutlastDisk } from './disk-wait.ts';
 import type { Job } from './job.ts';
 import type { TaskLogs } from './log.ts';
 import type { Plan, Step } from './plan.ts';
@@ -18,7 +18,7 @@ export interface Run extends RunnerOptions {
   job: Job;
   plan: Plan;
   abort: AbortController;
-  diskWait: DiskWait;
+  outlastDisk: OutlastDisk;
   /** The holder of the command step of that id, which waits for its go. */
   ready?: { id: string; held: Promise<HeldProcess | undefined> };
   /** The step before is done, and that is to be on record before the next one begins. */

@@ -1,7 +1,7 @@
 import { outlastShortage } from '../device/shortage.ts';
-import { reasonOf } from '../errors.ts';
+import { failureTo, reasonOf } from '../errors.ts';
 import { createDiskWait } from './disk-wait.ts';
-import { EXPLANATIONS, failureFacts, sentence } from './explanation.ts';
+import { EXPLANATIONS, facts, failureFacts, sentence } from './explanation.ts';
 import { ENDED_WITHOUT_CODE, unixNow, type Job, type Verdict } from './job.ts';
 import { ownLine } from './log.ts';
 import { checkPlan, indexOfJump, indexOfPosition, moveTo } from './position.ts';
@@ -56,8 +56,8 @@ export function createRunner(options: RunnerOptions): Runner {
       if (job.stopRequested === true) abort.abort();
       try {
         await enter(options, job);
-        const diskWait = createDiskWait(options, job);
-        const run: Run = { ...options, job, plan: options.planOf(job), abort, diskWait };
+        const outlastDisk = createDiskWait(options, job);
+        const run: Run = { ...options, job, plan: options.planOf(job), abort, outlastDisk };
         checkPlan(run.plan);
         await findPosition(run);
         while (await advance(run));
@@ -65,7 +65,8 @@ export function createRunner(options: RunnerOptions): Runner {
         return endingOf(job.verdict);
       } catch (error) {
         options.log.error({ task: job.id, reason: reasonOf(error) }, 'job broke off');
-        await endLeft(options, job);
+        const { id: jobId, process: mark } = job;
+        if (mark !== undefined) await endProcesses(options.processes, { jobId, mark });
         return endingOf({ state: 'failed', ...failureFacts(error), exitCode: 1 });
       } finally {
         aborts.delete(job.id);
@@ -100,26 +101,17 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
   const isOn = job.bootId === bootId && (await isCommandOn(options, job));
   if (!isOn) job.resumes += 1;
   if (job.bootId !== bootId) {
-    const verdict: Verdict = {
-      state: 'interrupted',
-      error: 'the device went down while the job was running',
-      errorCode: EXPLANATIONS.interrupted.code,
-      remedy: EXPLANATIONS.interrupted.remedy,
-      exitCode: ENDED_WITHOUT_CODE,
-    };
+    const error = 'the device went down while the job was running';
     // The log may have gone with a tmpfs; then this is all there is.
-    await logs.append(job.id, ownLine(verdict.error)).catch(() => undefined);
+    await logs.append(job.id, ownLine(error)).catch(() => undefined);
     if (job.phase === 'repair') job.isRepairCut = true;
+    const why = facts(error, EXPLANATIONS.interrupted);
+    const verdict = { state: 'interrupted', ...why, exitCode: ENDED_WITHOUT_CODE } as const;
     beginRepair(job, job.verdict ?? verdict);
     job.bootId = bootId;
   } else if (job.resumes >= MOST_RESUMES && job.phase === 'steps') {
-    beginRepair(job, {
-      state: 'failed',
-      error: `cannot get on: taken up ${job.resumes} times without a step getting done`,
-      errorCode: EXPLANATIONS.unknown.code,
-      remedy: EXPLANATIONS.unknown.remedy,
-      exitCode: 1,
-    });
+    const error = `cannot get on: taken up ${job.resumes} times without a step getting done`;
+    beginRepair(job, { state: 'failed', ...facts(error, EXPLANATIONS.unknown), exitCode: 1 });
   }
   await saveIfPossible(options, job);
 }
@@ -129,18 +121,9 @@ async function isCommandOn({ processes }: RunnerOptions, job: Job): Promise<bool
   return mark !== undefined && outlastShortage(() => isUnderWay(processes, { jobId, mark }));
 }
 
-/** For a job that ends though its plan was not gone through. */
-async function endLeft({ processes }: RunnerOptions, job: Job): Promise<void> {
-  if (job.process !== undefined) {
-    await endProcesses(processes, { jobId: job.id, mark: job.process });
-  }
-}
-
 /** For what goes on in any case. */
 async function saveIfPossible({ save, log }: RunnerOptions, job: Job): Promise<void> {
-  await save(job).catch((error: unknown) =>
-    log.error({ task: job.id, reason: reasonOf(error) }, 'job record not written'),
-  );
+  await save(job).catch(failureTo(log, 'job record not written', { task: job.id }));
 }
 
 /**
@@ -199,7 +182,7 @@ async function advance(run: Run): Promise<boolean> {
 
 async function doStep(run: Run, step: Step): Promise<Jump | undefined> {
   const work = (): ReturnType<typeof runStep> => runStep(run, step);
-  return run.job.phase === 'repair' ? run.diskWait.outlast(step, work) : work();
+  return run.job.phase === 'repair' ? run.outlastDisk(step, work) : work();
 }
 
 async function runStep(run: Run, step: Step): Promise<Jump | undefined> {
@@ -235,19 +218,17 @@ async function recordDone(run: Run): Promise<void> {
  */
 async function fail(run: Run, error: unknown): Promise<void> {
   const { job, logs } = run;
-  const facts = failureFacts(error);
+  const why = failureFacts(error);
   await run.printed;
-  await logs.append(job.id, ownLine(facts.error)).catch(() => undefined);
+  await logs.append(job.id, ownLine(why.error)).catch(() => undefined);
   if (job.phase === 'repair') {
-    addToError(job, facts.error);
+    addToError(job, why.error);
     moveTo(job, run.plan.repair, job.done.length + 1);
     return;
   }
-  const exitCode =
-    job.lastExitCode === undefined || job.lastExitCode === 0 ? undefined : job.lastExitCode;
-  if (error instanceof Stopped) {
-    beginRepair(job, { state: 'stopped', ...facts, exitCode: exitCode ?? ENDED_WITHOUT_CODE });
-  } else beginRepair(job, { state: 'failed', ...facts, exitCode: exitCode ?? 1 });
+  const isStopped = error instanceof Stopped;
+  const exitCode = job.lastExitCode || (isStopped ? ENDED_WITHOUT_CODE : 1);
+  beginRepair(job, { state: isStopped ? 'stopped' : 'failed', ...why, exitCode });
   await saveIfPossible(run, job);
 }
 

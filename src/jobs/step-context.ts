@@ -20,7 +20,8 @@ export function contextOf(
     },
     printed: async (bytes) => {
       await run.printed;
-      return textOf(await logs.read(job.id, job.outputFrom ?? 0, bytes)).replace(/\uFFFD$/, '');
+      const content = await logs.read(job.id, job.outputFrom ?? 0, bytes);
+      return content.toString('utf8').replace(/\uFFFD$/, '');
     },
     lastPrinted: async (bytes) => {
       await run.printed;
@@ -28,7 +29,10 @@ export function contextOf(
       const size = (await logs.size(job.id)) ?? from;
       const start = Math.max(from, size - bytes);
       const content = await logs.read(job.id, start, Math.max(0, size - start));
-      return start === from ? textOf(content) : behindFirstLine(textOf(fromCharacter(content)));
+      if (start === from) return content.toString('utf8');
+      const text = fromCharacter(content).toString('utf8');
+      // What is cut off begins in the middle of a line; if that has no end, it is left as it is.
+      return text.slice(text.indexOf('\n') + 1);
     },
     isWritten: run.isWritten === true,
     logFile: logs.fileOf(job.id),
@@ -49,18 +53,9 @@ export function contextOf(
   };
 }
 
-/** What is cut off begins in the middle of a line; if that has no end, it is left as it is. */
-function behindFirstLine(text: string): string {
-  return text.slice(text.indexOf('\n') + 1);
-}
-
 /** Without the bytes of a character that begins before them: RFC 3629, 10xxxxxx, three at most. */
 function fromCharacter(content: Buffer): Buffer {
   let start = 0;
   while (start < 3 && ((content[start] ?? 0) & 0xc0) === 0x80) start += 1;
   return content.subarray(start);
-}
-
-function textOf(content: Buffer): string {
-  return content.toString('utf8');
 }

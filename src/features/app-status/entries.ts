@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
-import type { AppFiles } from './scripts-port.ts';
+import type { AppFiles } from './scripts.ts';
 import type { Catalog } from '../../package-management/apps/catalog.ts';
 import {
   readEntryStatus,
@@ -8,9 +8,8 @@ import {
   type EntryResult,
   type EntryStatus,
 } from './entry-status.ts';
-import type { Hostname } from './hostname.ts';
-import { createStatusCache } from './status-cache.ts';
 import { isPackageName, type PackageName } from '../../package-management/names.ts';
+import type { Hostname } from './hostname.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 
 /**
@@ -23,9 +22,7 @@ import { uciName } from '../../http/parameter-schemas.ts';
  *  - a script has 10 s and 256 KiB, and nothing that it started is left when it is over;
  *  - at most eight scripts run at a time, whoever asks.
  */
-export interface Entries {
-  status: (request: EntryRequest) => Promise<EntryAnswer>;
-}
+export type Entries = (request: EntryRequest) => Promise<EntryAnswer>;
 
 export interface EntryRequest {
   /** undefined: every installed app whose meta flags hold `entrysh`. */
@@ -104,13 +101,8 @@ export function createEntries({
     if (version === undefined) {
       const state = (await runStates()).get(app);
       if (state !== undefined) return { status: { ...state, app } };
-      return {
-        error: {
-          app,
-          code: 404,
-          msg: `cannot tell the status of ${app}: entrysh of this package not found`,
-        },
-      };
+      const msg = `cannot tell the status of ${app}: entrysh of this package not found`;
+      return { error: { app, code: 404, msg } };
     }
     const known = isForced ? undefined : kept.get(`${app} ${hostname}`, version);
     if (known !== undefined) return { status: known };
@@ -129,15 +121,13 @@ export function createEntries({
       .map(({ name }) => name);
   };
 
-  return {
-    status: async (request) => {
-      const apps = request.apps ?? (await installedApps());
-      const results = await Promise.all([...new Set(apps)].map((app) => one(app, request)));
-      return {
-        status: results.flatMap((result) => ('status' in result ? [result.status] : [])),
-        errors: results.flatMap((result) => ('error' in result ? [result.error] : [])),
-      };
-    },
+  return async (request) => {
+    const apps = request.apps ?? (await installedApps());
+    const results = await Promise.all([...new Set(apps)].map((app) => one(app, request)));
+    return {
+      status: results.flatMap((result) => ('status' in result ? [result.status] : [])),
+      errors: results.flatMap((result) => ('error' in result ? [result.error] : [])),
+    };
   };
 }
 
@@ -162,4 +152,47 @@ async function versionOf(
     'version' in status ? [status.version, 'time' in status ? status.time : 0] : [],
   );
   return JSON.stringify([scripts, config, versions]);
+}
+
+const KEPT_MS = 30_000;
+/** Characters of all that is kept, so that many host names fill no memory. */
+const MOST_CHARACTERS = 2 * 1024 ** 2;
+
+interface KeptStatus {
+  version: string;
+  status: EntryStatus;
+  /** When the script began (`performance.now()`). */
+  askedAt: number;
+}
+
+/**
+ * Statuses that may be given again: of each name only the newest, and that under the version that
+ * it was asked under. What is too old, or too much, goes, the oldest first.
+ */
+function createStatusCache() {
+  const entries = new Map<string, KeptStatus & { size: number }>();
+  let total = 0;
+  const remove = (name: string): void => {
+    total -= entries.get(name)?.size ?? 0;
+    entries.delete(name);
+  };
+  const clean = (): void => {
+    for (const [name, { askedAt }] of entries) {
+      if (askedAt + KEPT_MS <= performance.now() || total > MOST_CHARACTERS) remove(name);
+    }
+  };
+  return {
+    get: (name: string, version: string): EntryStatus | undefined => {
+      clean();
+      const entry = entries.get(name);
+      return entry?.version === version ? entry.status : undefined;
+    },
+    put: (name: string, entry: KeptStatus): void => {
+      remove(name);
+      const size = JSON.stringify(entry.status).length + entry.version.length + name.length;
+      entries.set(name, { ...entry, size });
+      total += size;
+      clean();
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { AppFiles } from './scripts-port.ts';
 import type { Entries } from './entries.ts';
 import { hostname } from './hostname.ts';
+import type { AppFiles } from './scripts.ts';
 import { isPackageName, PACKAGE_NAME_PATTERN } from '../../package-management/names.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
@@ -40,13 +40,10 @@ export function entryRoutes({ files, entries }: EntryTools): Route[] {
       params: { package: v.optional(packageNames), hostname, update: v.optional(update) },
       handle: async ({ params }) => {
         const apps = params.package?.length === 0 ? undefined : params.package;
+        const isForced = params.update === '1';
         return json({
           code: 200,
-          ...(await entries.status({
-            apps,
-            hostname: params.hostname,
-            isForced: params.update === '1',
-          })),
+          ...(await entries({ apps, hostname: params.hostname, isForced })),
         });
       },
     }),

@@ -4,7 +4,25 @@ import type { Paths } from '../../device/paths.ts';
 import { run } from '../../device/exec.ts';
 import { fileVersion } from '../../device/file-version.ts';
 import { isThere } from '../../device/is-there.ts';
-import type { AppFiles } from './scripts-port.ts';
+import type { RunLimits, RunResult } from '../../device/command.ts';
+
+/**
+ * What apps have beside their packages: their configuration, and the scripts that tell their state.
+ */
+export interface AppFiles {
+  /** A text that changes when the UCI file does; undefined if there is none. */
+  configVersion: (uci: string) => Promise<string | undefined>;
+  /**
+   * The same for the scripts that the app's state comes from; undefined if it has no entry
+   * script.
+   */
+  scriptVersion: (app: string) => Promise<string | undefined>;
+  /**
+   * Runs the app's entry script: `NAME.sh status HOSTNAME`. It and all that it started are gone
+   * when this settles.
+   */
+  runEntryScript: (app: string, hostname: string, limits: RunLimits) => Promise<RunResult>;
+}
 
 /** @param environment the whole one that scripts get */
 export function createAppFiles(paths: Paths, environment: Record<string, string>): AppFiles {
@@ -21,15 +39,8 @@ export function createAppFiles(paths: Paths, environment: Record<string, string>
     runEntryScript: async (app, hostname, limits) => {
       const file = entryScript(app);
       const isProgram = await isThere(file, constants.X_OK);
-      const rest = [file, 'status', hostname] as const;
-      return run(
-        {
-          argv: isProgram ? [...rest] : ['/bin/sh', ...rest],
-          environment,
-          cwd: '/',
-        },
-        limits,
-      );
+      const [program, ...words] = isProgram ? [file] : ['/bin/sh', file];
+      return run({ argv: [program, ...words, 'status', hostname], environment, cwd: '/' }, limits);
     },
   };
 }

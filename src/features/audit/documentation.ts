@@ -9,9 +9,21 @@ const differing = v.array(
   v.object({
     path: v.string(),
     package: v.string(),
+    /** `kind`: a link, a folder or a device in the place of a file, or the other way round. */
     what: v.picklist(['missing', 'kind', 'content', 'mode', 'owner']),
   }),
 );
+export type Differing = v.InferOutput<typeof differing>[number];
+
+const listener = v.object({
+  protocol: v.picklist(['tcp', 'udp']),
+  address: v.string(),
+  port: integer,
+  pid: integer,
+  /** Its file, and the script if it only runs one. */
+  program: v.string(),
+});
+export type Listener = v.InferOutput<typeof listener>;
 
 const verification = v.pipe(
   v.object({
@@ -28,18 +40,7 @@ const verification = v.pipe(
         v.description('folders with so much in them that not all of it was looked at'),
       ),
     ),
-    listeners: v.pipe(
-      v.array(
-        v.object({
-          protocol: v.picklist(['tcp', 'udp']),
-          address: v.string(),
-          port: integer,
-          pid: integer,
-          program: v.string(),
-        }),
-      ),
-      v.description('programs of no package that listen'),
-    ),
+    listeners: v.pipe(v.array(listener), v.description('programs of no package that listen')),
   }),
   v.title('Verification'),
 );

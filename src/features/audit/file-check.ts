@@ -3,15 +3,9 @@ import { createReadStream, lstatSync, readFileSync, type Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { FileRecord } from '../../package-management/listing.ts';
+import type { Differing } from './documentation.ts';
 
-/** `kind`: a link, a folder or a device in the place of a file, or the other way round. */
-export type Difference = 'missing' | 'kind' | 'content' | 'mode' | 'owner';
-
-export interface Differing {
-  path: string;
-  package: string;
-  what: Difference;
-}
+type Difference = Differing['what'];
 
 /** Files looked at before others get the processor. */
 const AT_ONCE = 16;

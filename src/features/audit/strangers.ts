@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, opendir, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Listener } from './documentation.ts';
 
 /** What runs as somebody else, or listens, and came with no package. */
 
@@ -19,11 +20,7 @@ const MOST_UNSEEN = 100;
  */
 export async function findSetId(
   root: string,
-  {
-    isRecorded,
-    signal,
-    mostInFolder = MOST_IN_FOLDER,
-  }: { isRecorded: (path: string) => boolean; signal: AbortSignal; mostInFolder?: number },
+  { isRecorded, signal, mostInFolder = MOST_IN_FOLDER }: Look & { mostInFolder?: number },
 ): Promise<{ found: string[]; unseen: string[] }> {
   const { dev } = await lstat(root);
   const found: string[] = [];
@@ -63,26 +60,17 @@ async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   }
 }
 
-export interface Listener {
-  protocol: 'tcp' | 'udp';
-  address: string;
-  port: number;
-  pid: number;
-  /** Its file, and the script if it only runs one. */
-  program: string;
-}
-
 /** tcp: LISTEN (proc(5)); udp: no peer. */
 const WAITING = { tcp: '0A', udp: '07' } as const;
 
-/** Of the device that this process runs on. */
-export async function findListeners({
-  isRecorded,
-  signal,
-}: {
+interface Look {
   isRecorded: (path: string) => boolean;
+  /** Ends the look in the middle. */
   signal: AbortSignal;
-}): Promise<Listener[]> {
+}
+
+/** Of the device that this process runs on. */
+export async function findListeners({ isRecorded, signal }: Look): Promise<Listener[]> {
   const sockets = new Map<string, Omit<Listener, 'pid' | 'program'>>();
   for (const protocol of ['tcp', 'udp'] as const) {
     for (const file of [protocol, `${protocol}6`]) {

@@ -10,14 +10,6 @@ import { collect, ownerKeys, stateFolder } from './collect.ts';
 import type { Manifest } from './manifest.ts';
 import { measure } from './write-set.ts';
 
-/** What sysupgrade is to keep beside `/etc/depotd/`, and what the script behind it needs. */
-export interface AfterUpgrade {
-  /** Brings all of it up to what is installed now. Writes nothing that is as it should be. */
-  refresh: (isOn: boolean) => Promise<void>;
-  /** A backup with package files somewhere else, which the script may use. */
-  addSet: (manifest: Manifest, file: string) => Promise<void>;
-}
-
 /** As procd starts it (rcS); the self-upgrade has one of its kind. */
 const SCRIPT_PATH = '/etc/rc.d/S95depotd-restore';
 const KEEP_FOLDER = '/lib/upgrade/keep.d';
@@ -25,7 +17,8 @@ const KEEP_FOLDER = '/lib/upgrade/keep.d';
 const FIRST = ['depotd', 'depotd-node', 'luci-app-depotd'];
 const MOST_SETS = 8;
 
-export function createAfterUpgrade(tools: BackupTools): AfterUpgrade {
+/** What sysupgrade is to keep beside `/etc/depotd/`, and what the script behind it needs. */
+export function createAfterUpgrade(tools: BackupTools) {
   const { manager, paths, sets } = tools;
   const folder = join(paths.stateDir, 'after-upgrade');
   const stateDir = stateFolder(paths);
@@ -40,7 +33,7 @@ export function createAfterUpgrade(tools: BackupTools): AfterUpgrade {
     const own = manager.name === 'apk' ? FEEDS_OF.apk : FEEDS_OF.opkg;
     const keys = await ownerKeys(manager, paths);
     const kept = [...keys, own, ...(isOn ? [SCRIPT_PATH, `${stateDir}/`] : [])];
-    const text = kept.map((path) => `${path}\n`).join('');
+    const text = linesOf(kept);
     await putFile(paths.onDevice(`${KEEP_FOLDER}/depotd-restore`), text);
     if (isOn) await put('keep', text);
   };
@@ -64,11 +57,11 @@ export function createAfterUpgrade(tools: BackupTools): AfterUpgrade {
     const sum = (await measure(file))?.sha256;
     const known = (await read('sets')).split('\n').filter((each) => each !== '');
     if (sum === undefined || known.includes(sum)) return;
-    const next = [...known, sum].slice(-MOST_SETS);
-    await put('sets', next.map((each) => `${each}\n`).join(''));
+    await put('sets', linesOf([...known, sum].slice(-MOST_SETS)));
   };
   return {
-    refresh: async (isOn) => {
+    /** Brings all of it up to what is installed now. Writes nothing that is as it should be. */
+    refresh: async (isOn: boolean): Promise<void> => {
       await writeKeepList(isOn);
       if (!isOn) {
         if ((await readdir(folder).catch(() => [])).length > 0) await remove();
@@ -86,7 +79,8 @@ export function createAfterUpgrade(tools: BackupTools): AfterUpgrade {
       const script = SCRIPT.replace('$root/etc/depotd', `$root${stateDir}`);
       await putFile(paths.onDevice(SCRIPT_PATH), script, 0o755);
     },
-    addSet: async (manifest, file) => {
+    /** A backup with package files somewhere else, which the script may use. */
+    addSet: async (manifest: Manifest, file: string): Promise<void> => {
       if ((await read('set')) !== '') await addSet(manifest, file);
     },
   };
@@ -103,10 +97,10 @@ async function writeSettings(
   const lines = feeds
     .filter(({ kind, isEnabled }) => kind === 'custom' && isEnabled)
     .map(({ name, url }) => (manager.name === 'apk' ? url : `src/gz ${name} ${url}`));
-  await put('feeds', lines.map((line) => `${line}\n`).join(''));
+  await put('feeds', linesOf(lines));
   await put('manager', `${manager.name}\n`);
   const first = FIRST.filter((name) => name === 'depotd' || isPresent(database.get(name)));
-  await put('first', first.map((name) => `${name}\n`).join(''));
+  await put('first', linesOf(first));
   await put('release', await readFile(paths.onDevice('/etc/openwrt_release'), 'utf8'));
   const keys = await ownerKeys(manager, paths);
   const names = keys.map((path) => basename(path));
@@ -122,6 +116,11 @@ const FEEDS_OF = {
   opkg: '/etc/opkg/customfeeds.conf',
   apk: '/etc/apk/repositories.d/customfeeds.list',
 } as const;
+
+/** As a file has them, one in each line. */
+function linesOf(entries: readonly string[]): string {
+  return entries.map((entry) => `${entry}\n`).join('');
+}
 
 /** Without what differs each time. */
 function sameContent(set: Manifest): string {

@@ -6,10 +6,9 @@ import { sizeText } from '../../format-bytes.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
-import type { Plan, StepContext } from '../../jobs/plan.ts';
-import { isPresent } from '../../package-management/database.ts';
+import { plainAct, type Plan, type StepContext } from '../../jobs/plan.ts';
 import { isPackageName } from '../../package-management/names.ts';
-import { collect, type CollectTools } from './collect.ts';
+import { addedPackages, collect, type CollectTools } from './collect.ts';
 import {
   hasTooMuch,
   MOST_MANIFEST_BYTES,
@@ -18,7 +17,7 @@ import {
   type PackageFile,
   type Reason,
 } from './manifest.ts';
-import type { Sets } from './sets.ts';
+import { RESERVE_BYTES, type Sets } from './sets.ts';
 import { measure, unfinished, writeSet } from './write-set.ts';
 
 export interface BackupTools extends CollectTools {
@@ -26,9 +25,6 @@ export interface BackupTools extends CollectTools {
   /** Of every set that is written, its file and what it is. */
   onWritten: (manifest: Manifest, file: string) => Promise<void>;
 }
-
-/** Left free beside a set, so that package managers can write their records. */
-const RESERVE_BYTES = 2 * 1024 ** 2;
 
 const place = slots('the backup', {
   file: v.string(),
@@ -40,20 +36,15 @@ const place = slots('the backup', {
 /** backup: a set of what the owner asked for and the configuration, and package files if asked. */
 export function backupPlan(tools: BackupTools, { id, params }: Job): Plan {
   const { manager, sets } = tools;
-  const tidyUp = async (context: StepContext): Promise<undefined> => {
+  const tidyUp = plainAct('tidy-up', 'tidy up', async (context) => {
     const { file, folder } = place.find(context) ?? {};
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
     if (file !== undefined) await rm(unfinished(file), { force: true });
-  };
-  const step = (name: string, label: string, act: (context: StepContext) => Promise<void>) => ({
-    id: name,
-    label,
-    act: (context: StepContext) => act(context).then(() => undefined),
   });
   return {
     steps: [
       {
-        ...step('choose', 'choose', async (context) => {
+        ...plainAct('choose', 'choose', async (context) => {
           const file = await sets.place(id, params.path);
           place.write(context, { file });
           if (params.with_packages !== '1') return;
@@ -78,15 +69,15 @@ export function backupPlan(tools: BackupTools, { id, params }: Job): Plan {
             : manager.commands.fetch(names, folder);
         },
       },
-      step('write', 'write', async (context) => {
+      plainAct('write', 'write', async (context) => {
         const { file, folder } = place.read(context);
         const packages = folder === undefined ? [] : await fetchedPackages(tools, folder, context);
         await write(tools, { id, reason: 'asked', file, packages, folder });
         context.reportResult({ backup: id });
       }),
-      step('tidy-up', 'tidy up', tidyUp),
+      tidyUp,
     ],
-    repair: [step('tidy-up', 'tidy up', tidyUp)],
+    repair: [tidyUp],
   };
 }
 
@@ -144,9 +135,7 @@ function checkReadable(set: Manifest): void {
 
 /** What the owner asked for and what came with it: a restore without a network needs all. */
 async function namesToFetch({ manager }: BackupTools): Promise<string[]> {
-  const [database, image] = [await manager.installed(), await manager.imagePackages()];
-  const names = [...database.values()].filter(isPresent).map(({ name }) => name);
-  const wanted = names.filter((name) => !image.has(name) && isPackageName(name));
+  const wanted = (await addedPackages(manager)).map(({ name }) => name).filter(isPackageName);
   const offers = await manager.offers(wanted);
   return wanted.filter((name) => offers.has(name));
 }

@@ -1,6 +1,7 @@
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { machine } from 'node:os';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { VERSION } from '../../config/environment.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { Notes } from '../../device/ports.ts';
@@ -73,43 +74,44 @@ export async function releaseOf({ onDevice }: Paths): Promise<string> {
   return release;
 }
 
-async function wantedPackages({ manager, notes }: CollectTools): Promise<Manifest['packages']> {
+/** What is installed and came beside the image. */
+export async function addedPackages(manager: PackageManager): Promise<InstalledPackage[]> {
   const [database, image] = [await manager.installed(), await manager.imagePackages()];
+  return [...database.values()].filter((entry) => isPresent(entry) && !image.has(entry.name));
+}
+
+async function wantedPackages({ manager, notes }: CollectTools): Promise<Manifest['packages']> {
   const uploads = await uploadedPackages(notes);
-  const isWanted = (entry: InstalledPackage): boolean =>
-    isPresent(entry) && !entry.isAuto && !image.has(entry.name) && isPackageName(entry.name);
-  return [...database.values()]
-    .filter(isWanted)
-    .map(({ name, version, isHeld }) => ({
-      name: name as Manifest['packages'][number]['name'],
-      version,
-      ...(isHeld === true ? { is_held: true } : {}),
-      ...(uploads.has(name) ? { is_upload: true } : {}),
-    }))
+  return (await addedPackages(manager))
+    .flatMap(({ name, version, isAuto, isHeld }) =>
+      isAuto || !isPackageName(name)
+        ? []
+        : {
+            ...{ name, version },
+            ...(isHeld === true ? { is_held: true } : {}),
+            ...(uploads.has(name) ? { is_upload: true } : {}),
+          },
+    )
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+const ofPackage = v.looseObject({ package: v.string() });
 
 /** What run records say that files which were sent brought; `uploads` keeps them. */
 async function uploadedPackages(notes: Notes): Promise<Set<string>> {
   const records = await notes.read('run-records');
-  const names = (Array.isArray(records) ? records : []).map(
-    (record: unknown) =>
-      (typeof record === 'object' && record !== null && 'package' in record && record.package) ||
-      undefined,
-  );
-  return new Set(names.filter((name) => typeof name === 'string'));
+  const known = (Array.isArray(records) ? records : []).filter((record) => v.is(ofPackage, record));
+  return new Set(known.map((record) => record.package));
 }
 
 /** Of what came beside the image: services without a link that starts them. */
 async function disabledServices({ manager, paths }: CollectTools): Promise<string[]> {
-  const [database, image] = [await manager.installed(), await manager.imagePackages()];
   const links = await readdir(paths.onDevice('/etc/rc.d')).catch(() => []);
   const started = new Set(
     links.filter((name) => name.startsWith('S')).map((name) => name.slice(3)),
   );
   const found = new Set<string>();
-  for (const { name } of [...database.values()].filter(isPresent)) {
-    if (image.has(name)) continue;
+  for (const { name } of await addedPackages(manager)) {
     for (const file of (await manager.listing.record(name))?.files ?? []) {
       const [, service] = /^\/etc\/init\.d\/([A-Za-z0-9][A-Za-z0-9._-]{0,99})$/.exec(file) ?? [];
       if (service !== undefined && !started.has(service)) found.add(service);

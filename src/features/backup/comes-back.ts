@@ -1,4 +1,4 @@
-import type { InstalledPackage, PackageDatabase } from '../../package-management/database.ts';
+import type { PackageDatabase } from '../../package-management/database.ts';
 import { isInstalled } from '../../package-management/half-installed.ts';
 import { failureError } from '../../package-management/failure.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
@@ -63,8 +63,7 @@ export const NOT_OFFERED = 'no feed of this device offers it';
 const UPLOADED = 'it came as a file that was sent: send that file again';
 
 function isThere(database: PackageDatabase, name: string): boolean {
-  const entry: InstalledPackage | undefined = database.get(name);
-  return entry?.state === 'installed';
+  return database.get(name)?.state === 'installed';
 }
 
 const RENAMED: readonly (readonly [RegExp, string])[] = [

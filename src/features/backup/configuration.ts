@@ -10,7 +10,7 @@ import {
   rm,
   writeFile,
 } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { syncPath } from '../../device/durable-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
@@ -74,12 +74,12 @@ export async function writeBack(
     const folder = await openTrustedFolder(paths.onDevice(dirname(path)), 0o755);
     const plain = join(await realpath(paths.root), dirname(path));
     if (folder !== plain) return 'its folder lies behind a link';
-    const target = join(folder, path.slice(dirname(path).length).replace(/^\//, ''));
+    const target = join(folder, basename(path));
     const there = await lstat(target).catch(() => undefined);
     if (there !== undefined && !there.isFile() && !there.isSymbolicLink()) {
       return 'no file is there';
     }
-    const { uid, gid } = there?.isFile() === true ? there : { uid: own('uid'), gid: own('gid') };
+    const { uid, gid } = there?.isFile() === true ? there : ownIds();
     const temporary = `${target}.${process.pid}.new`;
     await rm(temporary, { force: true });
     try {
@@ -99,8 +99,8 @@ export async function writeBack(
   }
 }
 
-function own(kind: 'uid' | 'gid'): number {
-  return (kind === 'uid' ? process.getuid?.() : process.getgid?.()) ?? 0;
+function ownIds(): { uid: number; gid: number } {
+  return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }
 
 const HOST_NAME = /^([ \t]*option[ \t]+hostname[ \t]+).*$/m;

@@ -12,8 +12,8 @@ import type { RestorePreview } from './preview-restore.ts';
 import { createRestoreDue } from './restore-due.ts';
 import { restorePlan } from './restore-plan.ts';
 import { createResumption } from './resumption.ts';
-import { backupRoutes, receiveInto, RESERVE_BYTES } from './routes.ts';
-import { createSets, LIMITS, type Sets } from './sets.ts';
+import { backupRoutes, download, receiveInto } from './routes.ts';
+import { createSets, LIMITS, RESERVE_BYTES, type Sets } from './sets.ts';
 
 const MIB = 1024 ** 2;
 
@@ -21,6 +21,7 @@ const MIB = 1024 ** 2;
 interface OfferedSets extends Pick<Sets, 'all'> {
   /** Takes one in, once all of it is checked. @returns its id @throws DepotError bad_request */
   receive: (content: AsyncIterable<Uint8Array>) => Promise<string>;
+  download: typeof download;
 }
 
 export interface BackupFeature extends Feature {
@@ -70,6 +71,7 @@ export function createBackupFeature(
   return {
     backups: {
       all: sets.all,
+      download,
       receive: async (content) =>
         (await receiveInto(sets, content, (await sets.freeBytes()) - RESERVE_BYTES)).id,
     },

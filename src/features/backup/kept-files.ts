@@ -84,7 +84,7 @@ async function addFiles(paths: Paths, path: string, found: Set<string>): Promise
 }
 
 /** Of packages' configuration files those whose content is another than the package brought. */
-export async function changedConfiguration(paths: Paths): Promise<string[]> {
+async function changedConfiguration(paths: Paths): Promise<string[]> {
   const changed: string[] = [];
   for (const [path, sum] of await configurationSums(paths)) {
     const file = paths.onDevice(path);

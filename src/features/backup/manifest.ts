@@ -85,7 +85,6 @@ export function isSetPath(text: string): boolean {
 
 export type Manifest = v.InferOutput<typeof manifestSchema>;
 export type KeptFile = Manifest['files'][number];
-export type WantedPackage = Manifest['packages'][number];
 export type PackageFile = Manifest['package_files'][number];
 
 export const MOST_CONFIGURATION_BYTES = 64 * 1024 ** 2;
@@ -107,16 +106,11 @@ export interface Member {
 
 /** What stands behind the manifest, in this order and nothing else. */
 export function membersOf({ files, package_files: packages }: Manifest): Member[] {
+  const member = (name: string, { bytes, sha256: sum }: Omit<Member, 'name'>): Member => ({
+    ...{ name, bytes, sha256: sum },
+  });
   return [
-    ...files.map(({ path: at, bytes, sha256: sum }) => ({
-      name: `files${at}`,
-      bytes,
-      sha256: sum,
-    })),
-    ...packages.map(({ file, bytes, sha256: sum }) => ({
-      name: `packages/${file}`,
-      bytes,
-      sha256: sum,
-    })),
+    ...files.map((file) => member(`files${file.path}`, file)),
+    ...packages.map((each) => member(`packages/${each.file}`, each)),
   ];
 }

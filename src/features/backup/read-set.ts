@@ -21,6 +21,8 @@ import { isSealed } from './seal.ts';
 
 const FOREIGN = 'it is no backup of depotd';
 const CHANGED = 'it was changed, or its end is missing';
+/** The type of a plain file, in tar. */
+const PLAIN = '0';
 /** Of all members together, unpacked. */
 const MOST_BYTES = 2 * 1024 ** 3;
 /** Zeros behind the end: a small file may have gigabytes of them. */
@@ -44,7 +46,7 @@ export async function readSet(
   return guarded(async () => {
     const members = openMembers(file);
     const manifest = await readManifest(members);
-    await checkSeal(file);
+    if (!(await isSealed(file))) throw bad(CHANGED);
     const wanted = membersOf(manifest);
     const bytes = wanted.reduce((sum, member) => sum + member.bytes, 0);
     if (bytes > Math.min(MOST_BYTES, freeBytes)) throw bad(`it unpacks to ${bytes} bytes`);
@@ -128,15 +130,6 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
   return undefined;
 }
 
-async function checkSeal(path: string): Promise<void> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    if (!(await isSealed(file))) throw bad(CHANGED);
-  } finally {
-    await file.close();
-  }
-}
-
 /** One reading for whoever reads on behind another. */
 async function* piecesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield* stream;
@@ -146,7 +139,7 @@ async function readManifest(members: AsyncGenerator<TarMember, undefined>): Prom
   const first = await members.next();
   if (first.done === true || first.value.name !== MANIFEST) throw bad(FOREIGN);
   const { type, sizeBytes, content } = first.value;
-  if (!isFile(type) || sizeBytes > MOST_MANIFEST_BYTES) throw bad(`its ${MANIFEST} is none`);
+  if (type !== PLAIN || sizeBytes > MOST_MANIFEST_BYTES) throw bad(`its ${MANIFEST} is none`);
   const pieces: Buffer[] = [];
   for await (const piece of content) pieces.push(piece);
   return checkManifest(JSON.parse(Buffer.concat(pieces).toString('utf8')));
@@ -179,7 +172,7 @@ async function receive(
 ): Promise<void> {
   const { name, bytes, sha256 } = wanted;
   if (found.name !== name) throw bad(`it has ${shown(found.name)} in the place of ${name}`);
-  if (!isFile(found.type)) throw bad(`${name} is no plain file in it`);
+  if (found.type !== PLAIN) throw bad(`${name} is no plain file in it`);
   if (found.sizeBytes !== bytes) throw bad(`${name} has another size than it should`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const file = target === undefined ? undefined : await open(target, flags, 0o600);
@@ -193,10 +186,6 @@ async function receive(
   } finally {
     await file?.close();
   }
-}
-
-function isFile(type: string): boolean {
-  return type === '0';
 }
 
 function shown(name: string): string {

@@ -4,7 +4,7 @@ import { freeBytesOf } from '../../device/disk/space.ts';
 import { isPrivateFolder, openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Act, Plan, Step, StepContext } from '../../jobs/plan.ts';
+import { plainAct, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isInstalled } from '../../package-management/half-installed.ts';
 import { failureError } from '../../package-management/failure.ts';
 import { readListsState } from '../../package-management/lists-state.ts';
@@ -20,9 +20,9 @@ import type { Manifest } from './manifest.ts';
 import { unpackSet } from './read-set.ts';
 import type { RestoreDue } from './restore-due.ts';
 import { NO_LISTS } from './resumption.ts';
-import { cleanLine, reportBack, restored } from './restore-report.ts';
+import { reportBack, restored } from './restore-report.ts';
 import SERVICES from './services.sh';
-import type { Sets } from './sets.ts';
+import { RESERVE_BYTES, type Sets } from './sets.ts';
 
 export interface RestoreTools extends PackageTools, Pick<FeatureContext, 'paths'> {
   sets: Sets;
@@ -70,14 +70,14 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
       const lines = report.map((line): ReportLine =>
         line.state === 'there' && fromSet.has(line.package) ? { ...line, state: 'back' } : line,
       );
-      restored.write(context, { report: lines.map(cleanLine) });
+      restored.write(context, { report: lines });
       if (names.length > 0) await manager.around.needSpace('restore');
       remember(context, manager, { verb: 'install', names });
     },
     judge: () => undefined,
     isComplete: () => Promise.resolve(false),
   });
-  const tidyUp = step('tidy-up', 'tidy up', async (context) => {
+  const tidyUp = plainAct('tidy-up', 'tidy up', async (context) => {
     const { folder } = restored.find(context) ?? {};
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
     // A power cut is no end: the next start takes it up again.
@@ -86,15 +86,15 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
   });
   return {
     steps: [
-      step('unpack', 'check the backup', (context) => unpack(tools, job, context)),
+      plainAct('unpack', 'check the backup', (context) => unpack(tools, job, context)),
       beforeChangeStep(tools, 'upgrade'),
-      step('configuration', 'bring the settings back', (context) =>
+      plainAct('configuration', 'bring the settings back', (context) =>
         writeConfiguration(tools, context, isNew),
       ),
       ...listSteps(tools),
       ...fromFiles.steps,
       ...fromFeeds.steps,
-      step('hold', 'hold', (context) => setHolds(tools, context)),
+      plainAct('hold', 'hold', (context) => setHolds(tools, context)),
       {
         id: 'services',
         label: 'services',
@@ -105,12 +105,12 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
           cwd: '/',
         }),
       },
-      step('report', 'check the result', (context) => reportBack(tools, context)),
+      plainAct('report', 'check the result', (context) => reportBack(tools, context)),
       tidyUp,
     ],
     repair: [
       ...fromFeeds.repair,
-      step('report', 'check the result', (context) => reportBack(tools, context, true)),
+      plainAct('report', 'check the result', (context) => reportBack(tools, context, true)),
       tidyUp,
     ],
   };
@@ -122,10 +122,6 @@ async function needLists(manager: PackageManager, lines: readonly ReportLine[]):
   if ((await readListsState(manager.feeds)).state !== 'missing') return;
   const reason = 'there are no package lists, and they cannot be fetched';
   throw failureError('restore the packages', { code: NO_LISTS, reason });
-}
-
-function step(id: string, label: string, work: (context: StepContext) => Promise<void>): Act {
-  return { id, label, act: (context) => work(context).then(() => undefined) };
 }
 
 function pathOf(context: StepContext, file: string): string {
@@ -168,8 +164,6 @@ async function unpack(
   await utimes(file, now, now).catch(() => undefined);
 }
 
-const RESERVE_BYTES = 2 * 1024 ** 2;
-
 async function writeConfiguration(
   { paths, manager }: RestoreTools,
   context: StepContext,
@@ -199,9 +193,9 @@ function listSteps({ manager: { commands, lists, around } }: RestoreTools): Step
   const [prepare, ...before] = around.before(() => undefined, false);
   return [
     ...[prepare, ...before].map((each): Step => ({ ...each, id: `lists-${each.id}` })),
-    step('keep-lists', 'keep lists', () => lists.backUp()),
+    plainAct('keep-lists', 'keep lists', () => lists.backUp()),
     { id: 'update', label: 'update', mustSucceed: false, command: () => commands.update() },
-    step('judge-lists', 'check the result', async (context) => {
+    plainAct('judge-lists', 'check the result', async (context) => {
       for (const { feed, reason } of await lists.checkFetched(context)) {
         await context.note(`no new list of ${feed.name}: ${reason}`);
       }

@@ -19,8 +19,8 @@ export const restored = slots('the restore', {
       v.object({
         package: v.string(),
         state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
-        as: v.optional(v.string()),
-        message: v.optional(v.string()),
+        as: v.exactOptional(v.string()),
+        message: v.exactOptional(v.string()),
       }),
     ),
     [],
@@ -29,17 +29,13 @@ export const restored = slots('the restore', {
   files: v.optional(v.array(v.object({ name: v.string(), path: v.string() })), []),
 });
 
-interface ReportTools {
-  manager: PackageManager;
-}
-
 /**
  * Says of each package of the set what became of it, in the task's status and its log.
  * @param isRepair the task ends otherwise anyhow
  * @throws DepotError command_failed if nothing of what was to come did
  */
 export async function reportBack(
-  { manager }: ReportTools,
+  { manager }: { manager: PackageManager },
   context: StepContext,
   isRepair = false,
 ): Promise<void> {
@@ -49,8 +45,7 @@ export async function reportBack(
   const output = await context.lastPrinted(EXPLAINED_BYTES).catch(() => '');
   const lines: ReportLine[] = [];
   for (const line of found.report) {
-    const clean = cleanLine(line);
-    lines.push(hasCome(database, clean) ? clean : await failed(manager, clean, output));
+    lines.push(hasCome(database, line) ? line : await failed(manager, line, output));
   }
   context.reportResult({ report: lines });
   for (const line of lines) {
@@ -91,18 +86,3 @@ const SAID = {
   not_offered: 'is not offered',
   failed: 'could not be brought back',
 } as const;
-
-/** Without keys that have no value. */
-export function cleanLine({ package: name, state, as, message }: MaybeLine): ReportLine {
-  return {
-    package: name,
-    state,
-    ...(as === undefined ? {} : { as }),
-    ...(message === undefined ? {} : { message }),
-  };
-}
-
-type MaybeLine = Pick<ReportLine, 'package' | 'state'> & {
-  as?: string | undefined;
-  message?: string | undefined;
-};

@@ -16,19 +16,12 @@ const LONGEST_PAUSE_MS = 30 * 60_000;
  * boot the network may come much later than the daemon. One that is on record goes on by itself, or
  * has been cut short by a boot, and ends first.
  */
-export interface Resumption {
-  start: () => Promise<void>;
-  /** Whether it waits for another try. */
-  isWaiting: () => boolean;
-  close: () => Promise<void>;
-}
-
 export function createResumption({
   queue,
   submit,
   sets,
   due,
-}: Pick<FeatureContext, 'queue' | 'submit'> & { sets: Sets; due: RestoreDue }): Resumption {
+}: Pick<FeatureContext, 'queue' | 'submit'> & { sets: Sets; due: RestoreDue }) {
   let isStarted = false;
   let pauseMs = FIRST_PAUSE_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -58,13 +51,14 @@ export function createResumption({
     if (errorCode === NO_LISTS) void due.forgive().then(pause, pause);
   });
   return {
-    start: async () => {
+    start: async (): Promise<void> => {
       const isOn = queue.all().some(({ kind, state }) => kind === 'restore' && !isEnded(state));
       if (!isOn) await begin();
       isStarted = true;
     },
-    isWaiting: () => timer !== undefined,
-    close: () => {
+    /** Whether it waits for another try. */
+    isWaiting: (): boolean => timer !== undefined,
+    close: (): Promise<void> => {
       unsubscribe();
       cancel();
       return Promise.resolve();

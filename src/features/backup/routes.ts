@@ -14,19 +14,17 @@ import type { FeatureContext } from '../feature.ts';
 import { setId } from './manifest.ts';
 import { readSet } from './read-set.ts';
 import type { RestoreDue } from './restore-due.ts';
-import type { Sets, StoredSet } from './sets.ts';
+import { RESERVE_BYTES, type Sets, type StoredSet } from './sets.ts';
 
 export interface BackupRouteTools extends Pick<FeatureContext, 'submit' | 'setOption'> {
   sets: Sets;
-  due: Pick<RestoreDue, 'giveUp'>;
+  due: Pick<RestoreDue, 'forget'>;
   /** Largest file that is accepted. */
   limitBytes: number;
   afterUpgrade: () => boolean;
 }
 
 const IDLE_MS = 30_000;
-/** Left free on the flash beside what is sent. */
-export const RESERVE_BYTES = 2 * 1024 ** 2;
 
 /** Sets of packages and configuration, and bringing them back. */
 export function backupRoutes(tools: BackupRouteTools): Route[] {
@@ -76,7 +74,7 @@ export function backupRoutes(tools: BackupRouteTools): Route[] {
       params: { id: setId },
       handle: async ({ params: { id } }) => {
         // One whose file is gone, too, does not come back any more.
-        await due.giveUp(id);
+        await due.forget(id);
         await sets.remove(id);
         return json({ code: 0 });
       },
@@ -129,15 +127,19 @@ function shown({ manifest, bytes }: StoredSet): object {
 
 async function sendSet(sets: Sets, id: string): Promise<Response> {
   const { file, manifest } = await sets.find(id);
+  const day = new Date(manifest.made_at * 1000).toISOString().slice(0, 10);
+  return download(file, `depotd-backup-${day}-${id.slice(0, 8)}.tar.gz`);
+}
+
+/** A set as a file that a browser saves. */
+export async function download(file: string, name: string): Promise<Response> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
   const { size } = await handle.stat();
-  const day = new Date(manifest.made_at * 1000).toISOString().slice(0, 10);
-  const content = Readable.toWeb(handle.createReadStream()) as ReadableStream<Uint8Array>;
-  return new Response(content, {
+  return new Response(Readable.toWeb(handle.createReadStream()) as ReadableStream<Uint8Array>, {
     headers: {
       'content-type': 'application/gzip',
       'content-length': String(size),
-      'content-disposition': `attachment; filename="depotd-backup-${day}-${id.slice(0, 8)}.tar.gz"`,
+      'content-disposition': `attachment; filename="${name}"`,
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
     },

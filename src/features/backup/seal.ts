@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 
 /**
  * A gzip member of nothing, behind the set, that carries the SHA-256 of all before it (RFC 1952,
@@ -18,12 +19,17 @@ export function sealOf(sha256: Uint8Array): Buffer {
 }
 
 /** @returns whether a file is as it was written */
-export async function isSealed(file: FileHandle): Promise<boolean> {
-  const end = (await file.stat()).size - SEAL_BYTES;
-  if (end <= 0) return false;
-  const { buffer } = await file.read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, end);
-  const hash = createHash('sha256');
-  const content = file.createReadStream({ start: 0, end: end - 1, autoClose: false });
-  for await (const piece of content) hash.update(piece as Buffer);
-  return buffer.equals(sealOf(hash.digest()));
+export async function isSealed(path: string): Promise<boolean> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const end = (await file.stat()).size - SEAL_BYTES;
+    if (end <= 0) return false;
+    const { buffer } = await file.read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, end);
+    const hash = createHash('sha256');
+    const content = file.createReadStream({ start: 0, end: end - 1, autoClose: false });
+    for await (const piece of content) hash.update(piece as Buffer);
+    return buffer.equals(sealOf(hash.digest()));
+  } finally {
+    await file.close();
+  }
 }

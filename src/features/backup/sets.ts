@@ -54,6 +54,9 @@ export interface Sets {
   freeBytes: () => Promise<number>;
 }
 
+/** Left free on a disk beside a set, so that package managers can write their records. */
+export const RESERVE_BYTES = 2 * 1024 ** 2;
+
 const NOTE = 'backup-folders';
 const MOST_FOLDERS = 8;
 /** For a disk that lies still. */
@@ -70,12 +73,14 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
   const own = join(paths.stateDir, 'backups');
   const folders = async (): Promise<string[]> => {
     const found = v.safeParse(v.array(v.string()), await notes.read(NOTE));
-    return (found.success ? found.output : []).map((path) => paths.onDevice(path));
+    return found.success ? found.output : [];
   };
   const setsElsewhere = createPatience(log);
   const all = async (): Promise<StoredSet[]> => {
     const found = await setsIn(own, log);
-    for (const folder of await folders()) found.push(...(await setsElsewhere(folder)));
+    for (const folder of await folders()) {
+      found.push(...(await setsElsewhere(paths.onDevice(folder))));
+    }
     return found.sort((a, b) => b.manifest.made_at - a.manifest.made_at || b.storedAt - a.storedAt);
   };
   const find = async (id: string): Promise<StoredSet> => {
@@ -99,8 +104,7 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
         );
       }
       const trusted = await openTrustedFolder(target);
-      const known = v.safeParse(v.array(v.string()), await notes.read(NOTE));
-      const others = (known.success ? known.output : []).filter((each) => each !== folder);
+      const others = (await folders()).filter((each) => each !== folder);
       await notes.write(NOTE, [...others, folder].slice(-MOST_FOLDERS));
       return join(trusted, `depotd-backup-${id}.tar.gz`);
     },

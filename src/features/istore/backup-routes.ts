@@ -1,8 +1,6 @@
-import { constants } from 'node:fs';
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
@@ -26,6 +24,8 @@ export interface Backups {
   all: () => Promise<readonly { manifest: { id: string; reason: string }; file: string }[]>;
   /** Takes one in, once all of it is checked. @returns its id @throws DepotError bad_request */
   receive: (content: AsyncIterable<Uint8Array>) => Promise<string>;
+  /** One as a file that a browser saves. */
+  download: (file: string, name: string) => Promise<Response>;
 }
 
 export interface BackupRouteTools extends Pick<FeatureContext, 'submit' | 'queue' | 'paths'> {
@@ -184,42 +184,28 @@ async function lightBackup({
 
 /** @returns undefined if it takes too long */
 function ended(queue: BackupRouteTools['queue'], id: string): Promise<Job | undefined> {
-  const find = (): Job | undefined => {
-    const job = queue.get(id);
-    return job !== undefined && isEnded(job.state) ? job : undefined;
-  };
   return new Promise((resolve) => {
-    const finish = (job: Job | undefined): void => {
+    const finish = (job?: Job): void => {
       clearTimeout(timer);
       stop();
       resolve(job);
     };
-    const timer = setTimeout(() => finish(undefined), LIGHT_MS);
-    const stop = queue.onChange(() => {
-      const job = find();
-      if (job !== undefined) finish(job);
-    });
-    const job = find();
-    if (job !== undefined) finish(job);
+    const look = (): void => {
+      const job = queue.get(id);
+      if (job !== undefined && isEnded(job.state)) finish(job);
+    };
+    const timer = setTimeout(finish, LIGHT_MS);
+    const stop = queue.onChange(look);
+    look();
   });
 }
 
-async function newestFile({ all }: Backups): Promise<Response> {
+async function newestFile({ all, download }: Backups): Promise<Response> {
   const found = (await all()).find(({ manifest }) => manifest.reason === 'asked');
   if (found === undefined) {
     throw new DepotError('not_found', 'cannot find a backup: make one first');
   }
-  const handle = await open(found.file, constants.O_RDONLY | constants.O_NOFOLLOW);
-  const { size } = await handle.stat();
-  return new Response(Readable.toWeb(handle.createReadStream()) as ReadableStream<Uint8Array>, {
-    headers: {
-      'content-type': 'application/gzip',
-      'content-length': String(size),
-      'content-disposition': `attachment; filename="light-backup-${found.manifest.id}.tar.gz"`,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    },
-  });
+  return download(found.file, `light-backup-${found.manifest.id}.tar.gz`);
 }
 
 async function restoreSent(

@@ -3,29 +3,10 @@ import { readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { FeedSettings } from '../../package-management/feed-settings.ts';
 import { ISTORE_RECORDS } from '../../package-management/names.ts';
+import type { IstoreLegacy } from './documentation.ts';
 import type { IstoreSettings } from './settings.ts';
 
-/** What iStore left on the device, for who comes from it. */
-export interface IstoreLegacy {
-  /** Whether iStore is installed here. */
-  seen: boolean;
-  /** Uploads that it recorded. */
-  records: number;
-  last_path?: string;
-  /** Of its catalogue, as it set them up when it last fetched them. */
-  feeds: IstoreFeed[];
-  /** Whether the device checks signatures of lists; iStore switches that off for its own. */
-  checks_signatures: boolean;
-}
-
-interface IstoreFeed {
-  name: string;
-  url: string;
-  /** The same elsewhere, which iStore asks first, in this order. */
-  mirrors: string[];
-  /** Whether one of them is among the device's feeds. */
-  is_there: boolean;
-}
+type Feed = Omit<IstoreLegacy['feeds'][number], 'is_there'>;
 
 const MOST_BYTES = 256 * 1024;
 const ADDRESS = /^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[A-Za-z0-9._~%/-]*)?$/;
@@ -90,7 +71,7 @@ function serversIn(program: string): Servers | undefined {
 }
 
 /** Anybody may write below /tmp: only what is on iStore's own server counts. */
-function feedsIn(text: string, servers: Servers | undefined): Omit<IstoreFeed, 'is_there'>[] {
+function feedsIn(text: string, servers: Servers | undefined): Feed[] {
   if (servers === undefined) return [];
   const { origin, mirrors } = servers;
   return [...text.matchAll(FEED_LINE)].flatMap(([, name = '', address = '']) => {

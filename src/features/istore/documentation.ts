@@ -49,6 +49,9 @@ const legacy = v.pipe(
   v.title('IstoreLegacy'),
 );
 
+/** What iStore left on the device, for who comes from it. */
+export type IstoreLegacy = v.InferOutput<typeof legacy>;
+
 export const ISTORE_DOCUMENTATION: FeatureDocumentation = {
   tag: 'iStore',
   description: "What iStore's own page asks for beside the store's operations.",

@@ -1,7 +1,7 @@
 import { flag, isOn } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';
-import type { IstoreLegacy } from './catalogue.ts';
+import type { IstoreLegacy } from './documentation.ts';
 import type { IstoreSettings } from './settings.ts';
 
 /** What iStore's page switches: the operation, its parameter, and the option that keeps it. */
@@ -58,15 +58,13 @@ async function userConfig(
   { read }: IstoreSettings,
   architecture: IstoreTools['architecture'],
 ): Promise<object> {
-  const isSet = async (option: string): Promise<boolean> => (await read(option)) === '1';
-  const [lastPath, channel] = await Promise.all([read('last_path'), read('channel')]);
   return {
-    hide_docker: await isSet('hide_docker'),
-    ignore_arch: await isSet('ignore_arch'),
-    ipv4: await isSet('ipv4'),
-    ...(lastPath !== undefined && { last_path: lastPath }),
+    hide_docker: (await read('hide_docker')) === '1',
+    ignore_arch: (await read('ignore_arch')) === '1',
+    ipv4: (await read('ipv4')) === '1',
+    last_path: await read('last_path'),
     super_arch: (await read('super_arch')) ?? superArchitecture(await architecture()),
-    ...(channel !== undefined && { channel }),
+    channel: await read('channel'),
   };
 }
 

@@ -1,19 +1,24 @@
-import { itemOf, type Item } from './item.ts';
+import type { ItemPage } from './documentation.ts';
+import { itemOf } from './item.ts';
 import { TRANSLATION_PREFIX } from '../../package-management/names.ts';
 import { readRow, type PackageIndex } from './package-index.ts';
-import type { Query } from './query.ts';
 import { isAppAt, isForOthersAt } from './row-kinds.ts';
 import { respell } from './respell.ts';
-import { parseWords, rankRows, WORST_RANK } from './search.ts';
+import { parseWords, rankRows } from './search.ts';
 import { indexOf, installedBytesOf, type View } from './view.ts';
 
-export interface Page {
-  total: number;
-  /** Of a search that finds nothing: the same words, spelled so that they find something. */
-  suggestion?: string;
-  page: number;
-  per_page: number;
-  items: Item[];
+/** What is asked of the list of everything. */
+export interface Query {
+  q: string;
+  kind: 'app' | 'package' | 'all';
+  /** Leaves out what is there for other packages alone. */
+  isProgramsOnly: boolean;
+  /** Leaves out packages of the image, what came along, and translations. */
+  isAskedOnly: boolean;
+  state: 'all' | 'installed' | 'upgradable';
+  /** Empty for any. */
+  tag: string;
+  sort: 'relevance' | 'name' | 'size' | 'time';
 }
 
 /** How many queries' results are kept for their next pages: 4 bytes an item each. */
@@ -24,7 +29,7 @@ export function createPages(): (
   view: View,
   query: Query,
   paging: { page: number; perPage: number },
-) => Page {
+) => Omit<ItemPage, 'lists'> {
   const kept = new WeakMap<View, Map<string, Found>>();
   return (view, query, { page, perPage }) => {
     const known = kept.get(view) ?? new Map<string, Found>();
@@ -73,7 +78,7 @@ function findIds(view: View, query: Query): Uint32Array {
   const ids = view.order.filter(
     (id) => rankOf(id) > 0 && isOfKind(view, id, query) && isInState(view, id, query) && hasTag(id),
   );
-  if (query.sort === 'relevance') return sortByRank(ids, rankOf);
+  if (query.sort === 'relevance') return sortByNumber(ids, (id) => -rankOf(id));
   if (query.sort === 'size') return sortByNumber(ids, (id) => sizeOf(view, id));
   return query.sort === 'time' ? sortByNumber(ids, (id) => timeOf(view, id)) : ids;
 }
@@ -126,22 +131,6 @@ function rowsWithTag(index: PackageIndex, tag: string): Set<number> {
     });
   }
   return rows;
-}
-
-/** Stable: within a rank they stay in order of their names. */
-function sortByRank(ids: Uint32Array, rankOf: (id: number) => number): Uint32Array {
-  const counts = new Uint32Array(WORST_RANK + 2);
-  for (const id of ids) counts[rankOf(id) + 1] = (counts[rankOf(id) + 1] ?? 0) + 1;
-  for (let rank = 1; rank < counts.length; rank += 1) {
-    counts[rank] = (counts[rank] ?? 0) + (counts[rank - 1] ?? 0);
-  }
-  const sorted = new Uint32Array(ids.length);
-  for (const id of ids) {
-    const position = counts[rankOf(id)] ?? 0;
-    sorted[position] = id;
-    counts[rankOf(id)] = position + 1;
-  }
-  return sorted;
 }
 
 /** The largest first; what is the same, in order of the names. */

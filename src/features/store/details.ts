@@ -11,65 +11,39 @@ import { appOf, luciSubjectOf } from '../../package-management/names.ts';
 import { isPresent, type InstalledPackage } from '../../package-management/database.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
-import { stoppingOf, type Stopping } from '../../package-management/system-packages.ts';
-import { itemOf, type Item } from './item.ts';
+import { stoppingOf } from '../../package-management/system-packages.ts';
+import type { Details, Item } from './documentation.ts';
+import { itemOf, withoutEmpty } from './item.ts';
 import { measureFiles } from './measure-files.ts';
 import { splitDescription } from './row.ts';
 import { findId, findPackageId, packageNameOf, type View } from './view.ts';
-import { withoutEmpty } from './without-empty.ts';
 
-/** All about one app or package; a key that has nothing to say is left out. */
-export interface Details extends Item {
-  versions: { version: string; feed: string; download_bytes?: number }[];
-  /** Each inner list is one dependency, and one of its names is enough. */
-  depends: string[][];
-  /** Installed packages. */
-  required_by: string[];
-  conflicts?: string[];
-  provides?: string[];
-  homepage?: string;
-  license?: string;
-  maintainer?: string;
-  files?: { count: number; bytes: number };
-  config?: string[];
-  services?: string[];
-  /** Whether one of its services runs; absent where procd knows none of them. */
-  is_running?: boolean;
-  installed_at?: number;
-  task_id?: string;
-  /** What stops when it is removed, with what goes with it. */
-  stops?: readonly Stopping[];
-}
-
-interface DetailsOptions extends PackageTools {
+export interface DetailsOptions extends PackageTools {
   queue: Pick<FeatureContext['queue'], 'all'>;
   root: string;
   /** Whether one of these services runs; undefined if nobody knows. */
   isRunning: (services: readonly string[]) => Promise<boolean | undefined>;
 }
 
-type ReadDetails = (
+/** @returns undefined if there is no such app, nor such a package */
+export async function readDetails(
+  options: DetailsOptions,
   view: View,
-  name: string,
-  kind?: 'app' | 'package',
-) => Promise<Details | undefined>;
-
-export function createDetails(options: DetailsOptions): ReadDetails {
-  return async (view, asked, kind) => {
-    const { name, isApp: isMeta } = appOf(asked);
-    const id =
-      (kind === 'package' && !isMeta ? undefined : findId(view, name, true)) ??
-      (kind === 'app' || isMeta ? undefined : findPackageId(view, name));
-    if (id === undefined) return undefined;
-    const item = itemOf(view, id);
-    const subject = await readSubject(options, view, id);
-    return {
-      ...item,
-      ...textsOf(subject, item),
-      versions: versionsOf(subject),
-      ...relationsOf(subject),
-      ...(subject.entry && (await stateOf(options, subject, subject.entry))),
-    };
+  asked: { name: string; kind: Item['kind'] | undefined },
+): Promise<Details | undefined> {
+  const { name, isApp: isMeta } = appOf(asked.name);
+  const id =
+    (asked.kind === 'package' && !isMeta ? undefined : findId(view, name, true)) ??
+    (asked.kind === 'app' || isMeta ? undefined : findPackageId(view, name));
+  if (id === undefined) return undefined;
+  const item = itemOf(view, id);
+  const subject = await readSubject(options, view, id);
+  return {
+    ...item,
+    ...textsOf(subject, item),
+    versions: versionsOf(subject),
+    ...relationsOf(subject),
+    ...(subject.entry && (await stateOf(options, subject, subject.entry))),
   };
 }
 
@@ -181,12 +155,7 @@ async function stateOf(
   options: DetailsOptions,
   subject: Subject,
   entry: InstalledPackage,
-): Promise<
-  Pick<
-    Details,
-    'files' | 'config' | 'services' | 'is_running' | 'installed_at' | 'task_id' | 'stops'
-  >
-> {
+): Promise<Partial<Details>> {
   const records = await readRecords(options, subject);
   const paths = unique(records.flatMap(({ files }) => files));
   const installedAt = entry.installedAt || (records[0]?.installedAt ?? 0);

@@ -64,6 +64,9 @@ const itemKeys = {
 
 const item = v.pipe(v.object(itemKeys), v.title('Item'));
 
+/** An app or a package, as lists and details show it; a key that has nothing to say is left out. */
+export type Item = v.InferOutput<typeof item>;
+
 const page = v.pipe(
   v.object({
     lists: v.object({
@@ -86,6 +89,8 @@ const page = v.pipe(
   }),
   v.title('ItemPage'),
 );
+
+export type ItemPage = v.InferOutput<typeof page>;
 
 const details = v.pipe(
   v.object({
@@ -127,6 +132,9 @@ const details = v.pipe(
   }),
   v.title('Details'),
 );
+
+/** All about one app or package; a key that has nothing to say is left out. */
+export type Details = v.InferOutput<typeof details>;
 
 const EXAMPLE_ITEM = {
   name: 'adfilter',

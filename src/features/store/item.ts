@@ -1,33 +1,6 @@
+import type { Item } from './documentation.ts';
 import { readRow } from './package-index.ts';
 import { indexOf, installedBytesOf, type InstalledState, type View } from './view.ts';
-import { withoutEmpty } from './without-empty.ts';
-
-/** An app or a package, as lists and details show it; a key that has nothing to say is left out. */
-export interface Item {
-  name: string;
-  kind: 'app' | 'package';
-  title: string;
-  /** The best that feeds offer; the installed one if none does. */
-  version: string;
-  installed_version?: string;
-  is_upgradable: boolean;
-  is_auto?: boolean;
-  is_held?: boolean;
-  is_system?: boolean;
-  is_of_firmware?: true;
-  description: string;
-  section?: string;
-  tags: readonly string[];
-  download_bytes?: number;
-  /** Of an installed app what its removal frees. */
-  installed_bytes?: number;
-  feed?: string;
-  has_icon: boolean;
-  time?: number;
-  broken?: true;
-  /** Of an installed application of LuCI: the path of its page below LuCI. */
-  entry?: string;
-}
 
 export function itemOf(view: View, id: number): Item {
   const { index, row } = indexOf(view, id);
@@ -41,7 +14,7 @@ export function itemOf(view: View, id: number): Item {
     is_upgradable: installed?.isUpgradable ?? false,
     ...(installed && stateOf(installed)),
     description: found.description,
-    tags: found.tags,
+    tags: [...found.tags],
     ...withoutEmpty({
       section: found.section,
       download_bytes: found.downloadBytes,
@@ -56,21 +29,27 @@ export function itemOf(view: View, id: number): Item {
   };
 }
 
-function stateOf({
-  version,
-  isAuto,
-  isHeld,
-  isSystem,
-  isOfFirmware,
-  isBroken,
-}: InstalledState): Pick<
-  Item,
-  'installed_version' | 'is_auto' | 'is_held' | 'is_system' | 'is_of_firmware' | 'broken'
-> {
+function stateOf(installed: InstalledState): Partial<Item> {
   return {
-    installed_version: version,
-    ...{ is_auto: isAuto, is_held: isHeld, is_system: isSystem },
-    ...(isOfFirmware && { is_of_firmware: true as const }),
-    ...(isBroken && { broken: true as const }),
+    installed_version: installed.version,
+    is_auto: installed.isAuto,
+    is_held: installed.isHeld,
+    is_system: installed.isSystem,
+    ...(installed.isOfFirmware && { is_of_firmware: true }),
+    ...(installed.isBroken && { broken: true }),
   };
+}
+
+/** Leaves out the keys that have nothing to say: undefined, empty texts and lists, 0. */
+export function withoutEmpty<Keys extends object>(
+  keys: Keys,
+): { [Key in keyof Keys]?: Exclude<Keys[Key], undefined> } {
+  const said = Object.entries(keys).filter(
+    ([, value]) =>
+      value !== undefined &&
+      value !== '' &&
+      value !== 0 &&
+      !(Array.isArray(value) && !value.length),
+  );
+  return Object.fromEntries(said) as { [Key in keyof Keys]?: Exclude<Keys[Key], undefined> };
 }

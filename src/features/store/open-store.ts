@@ -6,10 +6,10 @@ import type { FeatureContext } from '../feature.ts';
 import { ICON_FOLDER, readIconNames } from '../icons/icon-names.ts';
 import { readListsState, type ListsState } from '../../package-management/lists-state.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
-import { createPages, type Page } from './available.ts';
-import type { Query } from './query.ts';
+import { createPages, type Query } from './available.ts';
 import { readMenuEntry } from './luci/menu.ts';
-import { createDetails, type Details } from './details.ts';
+import { readDetails, type DetailsOptions } from './details.ts';
+import type { Details, Item, ItemPage } from './documentation.ts';
 import { isRunning } from './running.ts';
 import type { View } from './view.ts';
 import { createViews } from './views.ts';
@@ -17,25 +17,13 @@ import { createViews } from './views.ts';
 /** What there is to install and what is installed. */
 export interface Store {
   /** @throws DepotError unavailable if the package manager cannot say what feeds offer */
-  page: (
-    query: Query,
-    paging: { page: number; perPage: number },
-  ) => Promise<Page & { lists: Lists }>;
+  page: (query: Query, paging: { page: number; perPage: number }) => Promise<ItemPage>;
   /**
    * @param kind undefined for the app of that name, or the package if there is no such app
    * @throws DepotError not_found if there is neither
    */
-  details: (name: string, kind?: 'app' | 'package') => Promise<Details>;
+  details: (name: string, kind?: Item['kind']) => Promise<Details>;
   close: () => void;
-}
-
-/** How far what the feeds offer is known. */
-export interface Lists {
-  state: ListsState['state'];
-  /** Of the oldest list, Unix seconds. */
-  updated_at?: number;
-  /** Hours between two fetches by itself; absent: never. */
-  update_every_h?: number;
 }
 
 /** So long an answer stands for those behind it: many ask at once when a list has changed. */
@@ -68,10 +56,10 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
     }
     return known.state;
   };
-  const details = createDetails({
+  const sources: DetailsOptions = {
     ...{ ...tools, queue, root: paths.root },
     isRunning: (services) => isRunning(UBUS_SOCKET, services),
-  });
+  };
   return {
     page: async (query, paging) => {
       const { view, fault } = await views.current();
@@ -88,7 +76,7 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
     },
     details: async (name, kind) => {
       const { view } = await views.current();
-      const found = await details(view, name, kind);
+      const found = await readDetails(sources, view, { name, kind });
       if (found !== undefined) return found;
       const { state } = await listsState(view);
       throw new DepotError(

@@ -16,12 +16,6 @@ export interface PackageIndex extends NumberColumns {
   labels: readonly string[];
 }
 
-export interface IndexBuilder {
-  /** Of two of one name and kind the newer version stays. */
-  add: (row: SourceRow) => void;
-  finish: () => PackageIndex;
-}
-
 /** A feed is outside data: what is more than this is left out. */
 const MOST_ROWS = 30_000;
 const MOST_TEXT_BYTES = 12 * 1024 ** 2;
@@ -36,10 +30,7 @@ const LONGEST_DESCRIPTION = 1000;
 const LONGEST_TITLE = 120;
 
 /** @param expectedRows a guess */
-export function createIndexBuilder(
-  compareVersions: CompareVersions,
-  expectedRows: number,
-): IndexBuilder {
+export function createIndexBuilder(compareVersions: CompareVersions, expectedRows: number) {
   const text = createTextColumnBuilder(expectedRows * TEXT_BYTES);
   const rest = createTextColumnBuilder(expectedRows * REST_BYTES);
   const labels = createLabels();
@@ -89,7 +80,8 @@ export function createIndexBuilder(
     return '';
   };
   return {
-    add: (source) => {
+    /** Of two of one name and kind the newer version stays. */
+    add: (source: SourceRow): void => {
       const key = keyOf(source);
       const known = rows.get(key);
       const version = known === undefined ? '' : firstIn(rest.row(known));
@@ -98,7 +90,7 @@ export function createIndexBuilder(
       const kept = put(source, known === undefined ? undefined : key);
       late.note(kept, source);
     },
-    finish: () => {
+    finish: (): PackageIndex => {
       for (const [key, app] of late.finish(describe)) put(app, key);
       const order = sortRows(rows);
       return {

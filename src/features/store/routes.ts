@@ -4,8 +4,8 @@ import { flag, isOn, mostCharacters } from '../../http/parameter-schemas.ts';
 import { revalidated } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
 import { packageName } from '../../package-management/names.ts';
+import type { Query } from './available.ts';
 import type { Store } from './open-store.ts';
-import { KINDS, SORTS, STATES, type Query } from './query.ts';
 
 const LONGEST_QUERY = 200;
 const MOST_WORDS = 16;
@@ -37,12 +37,12 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
       summary: 'What there is: offered by feeds or installed, searched, sorted and by pages',
       params: {
         q: v.optional(searchText),
-        kind: v.optional(oneOf(KINDS)),
+        kind: v.optional(oneOf(['app', 'package', 'all'])),
         programs: v.optional(flag),
         asked: v.optional(flag),
-        state: v.optional(oneOf(STATES)),
+        state: v.optional(oneOf(['all', 'installed', 'upgradable'])),
         tag: v.optional(v.pipe(v.string(), mostCharacters(LONGEST_TAG))),
-        sort: v.optional(oneOf(SORTS)),
+        sort: v.optional(oneOf(['relevance', 'name', 'size', 'time'])),
         page: v.optional(pageNumber),
         per_page: v.optional(pageSize),
       },

@@ -18,7 +18,7 @@ const INSIDE_NAME = 3;
 const TITLE = 4;
 const DESCRIPTION = 5;
 /** Of the sums over all words. */
-export const WORST_RANK = 255;
+const WORST_RANK = 255;
 
 /**
  * Ranks the rows by how well the words fit, summed: the lower the better; 0 if one of them does not

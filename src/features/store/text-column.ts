@@ -8,24 +8,14 @@ export interface TextColumn {
   starts: Uint32Array;
 }
 
-export interface TextColumnBuilder {
-  /** @returns the number of the row */
-  add: (text: string) => number;
-  /** Bytes so far. */
-  size: () => number;
-  /** A row's bytes without the NUL at the end; a view, not a copy. */
-  row: (row: number) => Buffer;
-  /** The rows in another order, some of them left out. */
-  finish: (order: readonly number[]) => TextColumn;
-}
-
 /** @param capacity in bytes, for a start; it doubles when it is full */
-export function createTextColumnBuilder(capacity: number): TextColumnBuilder {
+export function createTextColumnBuilder(capacity: number) {
   let bytes = Buffer.allocUnsafeSlow(capacity);
   let size = 0;
   const starts: number[] = [0];
   return {
-    add: (text) => {
+    /** @returns the number of the row */
+    add: (text: string): number => {
       // UTF-8 takes three bytes at most for each UTF-16 code unit.
       const needed = size + 3 * text.length + 1;
       if (needed > bytes.length) {
@@ -38,9 +28,12 @@ export function createTextColumnBuilder(capacity: number): TextColumnBuilder {
       size += 1;
       return starts.push(size) - 2;
     },
+    /** Bytes so far. */
     size: () => size,
-    row: (row) => bytes.subarray(starts[row], (starts[row + 1] ?? 1) - 1),
-    finish: (order) => reorder(bytes, starts, order),
+    /** A row's bytes without the NUL at the end; a view, not a copy. */
+    row: (row: number) => bytes.subarray(starts[row], (starts[row + 1] ?? 1) - 1),
+    /** The rows in another order, some of them left out. */
+    finish: (order: readonly number[]) => reorder(bytes, starts, order),
   };
 }
 

@@ -1,5 +1,4 @@
 import type { AppMeta, CatalogSnapshot } from '../../package-management/apps/catalog.ts';
-import type { PackageDescription } from '../../package-management/listing.ts';
 import { appOf, luciSubjectOf, metaPackageOf } from '../../package-management/names.ts';
 import { isPresent, type InstalledPackage } from '../../package-management/database.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
@@ -75,8 +74,10 @@ export async function buildView(sources: ViewSources): Promise<View> {
     .filter((entry) => isPresent(entry) && isListedAsApp(view, entry.name))
     .map(({ name }) => name);
   const freed = await freedBytes({ ...sources, apps, image });
-  const kept = await keptBack(sources, snapshot.database, newerIn(view, sources));
-  return { ...view, installed: statesIn(view, sources, { apps, freed, image, kept }) };
+  const newer = newerIn(view, sources);
+  const kept = await keptBack(sources, snapshot.database, newer);
+  const upgradable = new Set(newer.filter((name) => !kept.has(name)));
+  return { ...view, installed: statesIn(view, snapshot, { apps, freed, image, upgradable }) };
 }
 
 async function readMenu({ snapshot: { database }, menuEntry }: ViewSources): Promise<View['menu']> {
@@ -179,21 +180,13 @@ function asInstalled(
 }
 
 /** What is said of a package whose records are gone. */
-const NOTHING: PackageDescription = {
-  name: '',
-  version: '',
+const NOTHING = {
   section: '',
   description: '',
   tags: [],
   downloadBytes: 0,
   installedBytes: 0,
   depends: [],
-  provides: [],
-  conflicts: [],
-  isEssential: false,
-  homepage: '',
-  license: '',
-  maintainer: '',
   time: 0,
 };
 
@@ -211,18 +204,17 @@ export function installedBytesOf(view: View, id: number): number {
 
 function statesIn(
   view: Pick<View, 'offered' | 'local'>,
-  { manager, snapshot: { database, apps } }: ViewSources,
+  { database, apps }: CatalogSnapshot,
   found: {
     apps: readonly string[];
     freed: ReadonlyMap<string, number>;
     image: ReadonlySet<string>;
-    kept: ReadonlyMap<string, string>;
+    upgradable: ReadonlySet<string>;
   },
 ): Map<number, InstalledState> {
   const states = new Map<number, InstalledState>();
   const stoppedBy = createSystemPackages(database, found.image);
-  const newer = newerIn(view, { manager, snapshot: { database } });
-  const upgradable = new Set(newer.filter((name) => !found.kept.has(name)));
+  const { upgradable } = found;
   for (const entry of [...database.values()].filter(isPresent)) {
     const id = findPackageId(view, entry.name);
     if (id === undefined) continue;
@@ -247,10 +239,7 @@ function statesIn(
 /** What is installed and offered in a newer version. */
 function newerIn(
   view: Pick<View, 'offered' | 'local'>,
-  {
-    manager,
-    snapshot: { database },
-  }: { manager: ViewSources['manager']; snapshot: Pick<CatalogSnapshot, 'database'> },
+  { manager, snapshot: { database } }: ViewSources,
 ): string[] {
   const present = [...database.values()].filter(isPresent);
   return present.flatMap(({ name, version }) => {

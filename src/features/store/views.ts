@@ -1,4 +1,3 @@
-import type { CatalogSnapshot } from '../../package-management/apps/catalog.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { createIndexBuilder, type PackageIndex } from './package-index.ts';
 import { rowIn } from './row.ts';
@@ -22,7 +21,7 @@ export interface Views {
 export interface CurrentView {
   view: View;
   /** Why nothing is known of what the feeds offer; undefined if all is well. */
-  fault?: Error;
+  fault: Error | undefined;
 }
 
 export interface ViewsOptions extends Omit<PackageTools, 'containers'> {
@@ -49,15 +48,12 @@ interface Offered {
 }
 
 interface Built extends CurrentView {
-  offered: Offered;
-  snapshot: CatalogSnapshot;
-  iconsVersion: string;
-  /** The feeds without upgrades. */
-  without: string;
+  /** Whatever of it is another one, the view is made anew. */
+  from: readonly unknown[];
 }
 
 export function createViews(options: ViewsOptions): Views {
-  const { manager, catalog, noUpgrades, icons, menuEntry, release, quietMs = QUIET_MS } = options;
+  const { manager, catalog, noUpgrades, icons, release, quietMs = QUIET_MS } = options;
   let offered: Offered | undefined;
   let built: Built | undefined;
   let running: Promise<CurrentView> | undefined;
@@ -93,41 +89,22 @@ export function createViews(options: ViewsOptions): Views {
       offered = { version, ...(await readOffered(manager)) };
     }
     const snapshot = await catalog.snapshot();
-    const iconsVersion = await icons.version();
     const without = [...(await noUpgrades.read())].join('\n');
-    if (
-      built?.offered !== offered ||
-      built.snapshot !== snapshot ||
-      built.iconsVersion !== iconsVersion ||
-      built.without !== without
-    ) {
+    const from = [offered, snapshot, await icons.version(), without];
+    const isSame = from.every((each, position) => each === built?.from[position]);
+    if (built === undefined || !isSame) {
       const { index, fault } = offered;
-      const view = await buildView({
-        manager,
-        noUpgrades,
-        offered: index,
-        snapshot,
-        menuEntry,
-        icons: await icons.read(),
-      });
-      built = {
-        view,
-        offered,
-        snapshot,
-        iconsVersion,
-        without,
-        ...(fault !== undefined && { fault }),
-      };
+      const names = await icons.read();
+      const view = await buildView({ ...options, offered: index, snapshot, icons: names });
+      built = { view, from, fault };
     }
     return built;
   };
-  const begin = (): Promise<CurrentView> => {
-    const work = check().finally(() => {
+  const begin = (): Promise<CurrentView> =>
+    check().finally(() => {
       running = next;
       next = undefined;
     });
-    return work;
-  };
 
   return {
     current: () => {

@@ -2,21 +2,16 @@ import type { Metric } from '../../http/metrics-text.ts';
 import type { Job } from '../../jobs/job.ts';
 
 /** Tasks that have ended since the daemon began, by kind and state: so many, and how long. */
-export interface EndedTasks {
-  count: (job: Job) => void;
-  metrics: () => Metric[];
-}
-
-export function createEndedTasks(): EndedTasks {
+export function createEndedTasks() {
   const ended = new Map<string, { kind: string; state: string; count: number; seconds: number }>();
   return {
-    count: ({ kind, state, startedAt, stoppedAt }) => {
+    count: ({ kind, state, startedAt, stoppedAt }: Job): void => {
       const key = `${kind} ${state}`;
       const so = ended.get(key) ?? { kind, state, count: 0, seconds: 0 };
       const seconds = Math.max(0, (stoppedAt ?? 0) - (startedAt ?? stoppedAt ?? 0));
       ended.set(key, { ...so, count: so.count + 1, seconds: so.seconds + seconds });
     },
-    metrics: () => {
+    metrics: (): Metric[] => {
       const samples = (figure: 'count' | 'seconds'): Metric['samples'] =>
         [...ended.values()].map(({ kind, state, ...figures }) => ({
           labels: { kind, state },

@@ -1,12 +1,11 @@
 import { createEndedTasks } from './ended-tasks.ts';
-import { onStateChange } from './state-changes.ts';
 import { createAnnouncer } from './ubus-events.ts';
 import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
 import type { HealthReport } from '../../http/health-report.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import type { Metric } from '../../http/metrics-text.ts';
 import type { Job } from '../../jobs/job.ts';
-import { isEnded, JOB_STATES } from '../../jobs/states.ts';
+import { isEnded, JOB_STATES, type JobState } from '../../jobs/states.ts';
 
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
 export function createTasksFeature(context: FeatureContext, notes: TaskNotes): Feature {
@@ -34,6 +33,21 @@ export function createTasksFeature(context: FeatureContext, notes: TaskNotes): F
     checks: async () => (await import('./checks.ts')).taskChecks(context),
     metrics: () => [...jobMetrics(context), ...ended.metrics()],
   };
+}
+
+const MOST_KNOWN = 5000;
+
+/** Calls back when a job has come to another state; most changes are of something else. */
+function onStateChange({ queue }: FeatureContext, listener: (job: Job) => void): void {
+  const known = new Map<string, JobState>(queue.all().map(({ id, state }) => [id, state]));
+  queue.onChange((job) => {
+    if (known.get(job.id) === job.state) return;
+    known.delete(job.id);
+    known.set(job.id, job.state);
+    const [oldest] = known.keys();
+    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+    listener(job);
+  });
 }
 
 /**

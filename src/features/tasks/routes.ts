@@ -5,7 +5,6 @@ import { isEnded } from '../../jobs/states.ts';
 import type { TaskLogs } from '../../jobs/log.ts';
 import type { FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
-import { progressOf } from '../../jobs/progress.ts';
 import { END_MARK, followTask } from './follow-task.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { json } from '../../http/respond.ts';
@@ -144,22 +143,34 @@ async function stopPeerTask(queue: Queue): Promise<void> {
  * until it is not.
  */
 export function describeTask(job: Job): object {
-  const { state, kind, subject, command, startedAt, createdAt, stoppedAt, exitCode } = job;
-  const { error, errorCode, remedy, packages } = job;
   return {
-    running: !isEnded(state),
-    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
-    command,
-    start: startedAt ?? createdAt,
-    ...(stoppedAt === undefined ? {} : { stop: stoppedAt }),
-    state,
-    kind,
-    package: subject,
-    ...(error === undefined ? {} : { error }),
-    ...(errorCode === undefined ? {} : { error_code: errorCode }),
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(packages === undefined ? {} : { packages }),
+    running: !isEnded(job.state),
+    exit_code: job.exitCode,
+    command: job.command,
+    start: job.startedAt ?? job.createdAt,
+    stop: job.stoppedAt,
+    state: job.state,
+    kind: job.kind,
+    package: job.subject,
+    error: job.error,
+    error_code: job.errorCode,
+    remedy: job.remedy,
+    packages: job.packages,
     ...job.result,
+  };
+}
+
+/**
+ * How far a job is: what it is at, and how many of its steps are done, and how much of the step if
+ * that can be told. From the record alone: plans are made for jobs that run, not for those who
+ * look at them.
+ */
+function progressOf({ state, done, stepLabel, stepCount = 0, percent }: Job): object {
+  return {
+    label: isEnded(state) ? state : (stepLabel ?? 'end'),
+    done: state === 'done' ? stepCount : done.length,
+    total: stepCount,
+    percent,
   };
 }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { unixNow, type Job } from '../job.ts';
+import { JOB_ENTRIES, jobId, unixNow, type Job } from '../job.ts';
 import { isEnded, JOB_STATES } from '../states.ts';
 
 /** A job as one line of the journal. What a newer version adds is kept. */
@@ -43,69 +43,11 @@ export function readEntry(line: string): Entry {
     : { damage: faultOf(parsed.issues[0]), id, isOver };
 }
 
-const whole = v.pipe(v.number(), v.integer(), v.minValue(0));
-/** Not 0 or 1, below which everything is. */
-const processId = v.pipe(v.number(), v.integer(), v.minValue(2));
-const exitCode = v.pipe(v.number(), v.integer());
-/** Names files, so that it holds no path. */
-const jobId = v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/));
-
 const record = v.pipe(
   v.looseObject({
+    ...JOB_ENTRIES,
     format: v.pipe(v.number(), v.integer(), v.minValue(FORMAT)),
-    id: jobId,
-    kind: v.string(),
-    lane: v.string(),
-    subject: v.string(),
-    params: v.record(v.string(), v.string()),
-    command: v.string(),
-    state: v.picklist(JOB_STATES),
-    createdAt: whole,
-    startedAt: v.exactOptional(whole),
-    stoppedAt: v.exactOptional(whole),
-    bootId: v.exactOptional(v.string()),
-    exitCode: v.exactOptional(exitCode),
-    error: v.exactOptional(v.string()),
-    errorCode: v.exactOptional(v.string()),
-    remedy: v.exactOptional(v.string()),
-    packages: v.exactOptional(v.array(v.string())),
-    result: v.exactOptional(v.record(v.string(), v.unknown())),
-    phase: v.picklist(['steps', 'repair']),
-    at: v.exactOptional(v.string()),
-    done: v.array(v.string()),
-    stepLabel: v.exactOptional(v.string()),
-    stepCount: v.exactOptional(whole),
-    verdict: v.exactOptional(
-      v.object({
-        state: v.picklist(['failed', 'stopped', 'interrupted']),
-        error: v.string(),
-        errorCode: v.exactOptional(v.string()),
-        remedy: v.exactOptional(v.string()),
-        exitCode,
-      }),
-    ),
-    isRepairCut: v.exactOptional(v.boolean()),
-    process: v.exactOptional(
-      v.object({
-        pid: processId,
-        startTicks: whole,
-        bootId: v.string(),
-        isOnTerminal: v.boolean(),
-        cgroup: v.exactOptional(v.string()),
-      }),
-    ),
-    runs: whole,
-    outputFrom: v.exactOptional(whole),
-    lastExitCode: v.exactOptional(exitCode),
-    resumes: whole,
-    stopRequested: v.exactOptional(v.boolean()),
-    isDismissed: v.exactOptional(v.boolean()),
-    isDamaged: v.exactOptional(v.boolean()),
     isMarked: v.exactOptional(v.boolean()),
-    mark: v.exactOptional(jobId),
-    percent: v.exactOptional(v.number()),
-    logBytes: v.exactOptional(whole),
-    memory: v.record(v.string(), v.unknown()),
   }),
   v.check((job) => hasItsEnd(job), 'end'),
 );

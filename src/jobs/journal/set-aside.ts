@@ -1,5 +1,5 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { appendFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { newId } from '../job.ts';
 import type { DamagedLine } from './read-journal.ts';
@@ -17,18 +17,8 @@ export async function setLinesAside(file: string, lines: readonly DamagedLine[])
   const text = kept.map((line) => `${line.text.slice(0, MOST_TEXT_CHARACTERS)}\n`).join('');
   if (text === '') return true;
   try {
-    const size = await stat(file).then(
-      (entry) => entry.size,
-      () => 0,
-    );
-    if (size > MOST_FILE_BYTES) return true;
-    const handle = await open(file, 'a', 0o600);
-    try {
-      await handle.appendFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    const { size } = (await stat(file).catch(() => undefined)) ?? { size: 0 };
+    if (size <= MOST_FILE_BYTES) await appendFile(file, text, { mode: 0o600, flush: true });
     return true;
   } catch {
     return false;

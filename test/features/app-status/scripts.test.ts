@@ -1,6 +1,6 @@
 import { rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import {
   COUNTING,
@@ -13,11 +13,11 @@ import {
 
 let on: EntryDevice;
 
-beforeEach(async () => {
+beforeAll(async () => {
   on = await createEntryDevice();
 });
-
-afterEach(() => on.close());
+afterEach(() => on.removeScripts());
+afterAll(() => on.close());
 
 describe('a script that does wrong', () => {
   test.each([

@@ -37,8 +37,16 @@ const OWN = [
   { name: 'gone-tool', version: '1.0-1', architecture: 'all' },
 ];
 
-/** A set of a device with an app, packages of its own, a hold and configuration. */
-async function madeSet(options: { with_packages?: string } = {}): Promise<Buffer> {
+const sets = new Map<string | undefined, Promise<Buffer>>();
+
+/** A set of a device with an app, packages of its own, a hold and configuration: made once. */
+function madeSet(options: { with_packages?: string } = {}): Promise<Buffer> {
+  const set = sets.get(options.with_packages) ?? makeSet(options);
+  sets.set(options.with_packages, set);
+  return set;
+}
+
+async function makeSet(options: { with_packages?: string }): Promise<Buffer> {
   const { device, daemon } = await opkgDevice({ packages: OWN });
   await writeConfiguration(device.root);
   await daemon.run('update');

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import type { Item } from '../../../src/features/store/item.ts';
+import type { Item } from '../../../src/features/store/documentation.ts';
 import type { EitherStore } from './open-stores.ts';
 
 interface Page {

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import type { Details } from '../../../src/features/store/details.ts';
-import type { Item } from '../../../src/features/store/item.ts';
+import type { Details, Item } from '../../../src/features/store/documentation.ts';
 import type { FeedPackage } from '../../device/feed-index.ts';
 import { MANAGERS, openStores, versionFor, type EitherStore, type Manager } from './open-stores.ts';
 

@@ -1,23 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { planOf } from '../preview/preview-answer.ts';
 import { clientOf } from './client-of.ts';
 import { LUCI_PACKAGES } from './luci-packages.ts';
-import { MANAGERS, openStores, type EitherStore, type Manager } from './open-stores.ts';
-
-let stores: Record<Manager, EitherStore>;
-
-beforeEach(async () => {
-  stores = await openStores(LUCI_PACKAGES);
-}, 60_000);
-afterEach(async () => {
-  for (const manager of MANAGERS) await stores[manager].close();
-});
+import { MANAGERS, openStoreOf, type EitherStore } from './open-stores.ts';
 
 describe.each(MANAGERS)('an app of a stock OpenWrt, %s', (manager) => {
-  const { pageOf, namesOf, ask } = clientOf(() => stores[manager]);
-  const install = (name: string): Promise<unknown> =>
-    stores[manager].run('install', { package: name });
+  let store: EitherStore;
+  beforeAll(async () => {
+    store = await openStoreOf(manager, LUCI_PACKAGES);
+  }, 60_000);
+  afterAll(() => store.close());
+
+  const { pageOf, namesOf, ask } = clientOf(() => store);
+  const install = (name: string): Promise<unknown> => store.run('install', { package: name });
   const detailsOf = async (name: string, kind = 'app'): Promise<Record<string, unknown>> =>
     (await (await ask({ package: name, kind }, {}, 'details')).json()) as Record<string, unknown>;
   test('is in the first list under a title that people know', async () => {
@@ -45,6 +41,17 @@ describe.each(MANAGERS)('an app of a stock OpenWrt, %s', (manager) => {
 
     expect(kinds).toMatchObject({ 'luci-app-cleaner': 'package', 'luci-app-odd': 'package' });
     expect(items.find(({ name }) => name === 'luci-app-odd')?.title).toBe('luci-app-odd');
+  });
+
+  test('programs are found without what is there for others alone', async () => {
+    const all = await namesOf({ kind: 'package', per_page: '200' });
+    const programs = await namesOf({ kind: 'package', programs: '1', per_page: '200' });
+    const others = all.filter((name) => !programs.includes(name));
+
+    expect(programs).toContain('transmission');
+    expect(others).toEqual(
+      expect.arrayContaining(['libwanted', 'kmod-tun', 'tunnel-dev', 'luci-i18n-base-de']),
+    );
   });
 
   test('is still none when that one is installed', async () => {
@@ -94,7 +101,7 @@ describe.each(MANAGERS)('an app of a stock OpenWrt, %s', (manager) => {
 
   test('goes with what came with it, and the size says so', async () => {
     await install('luci-app-transmission');
-    const { daemon } = stores[manager];
+    const { daemon } = store;
     const removal = await planOf(daemon, 'remove', 'luci-app-transmission');
     expect(removal.removes.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['luci-app-transmission', 'transmission', 'libwanted']),
@@ -102,18 +109,7 @@ describe.each(MANAGERS)('an app of a stock OpenWrt, %s', (manager) => {
     const { items } = await pageOf({ q: 'transmission', kind: 'app' });
     expect(items[0]?.installed_bytes).toBe(-removal.disk_bytes);
 
-    await stores[manager].run('remove', { package: 'luci-app-transmission' });
+    await store.run('remove', { package: 'luci-app-transmission' });
     expect(await namesOf({ q: 'transmission', state: 'installed' })).toEqual([]);
-  });
-
-  test('programs are found without what is there for others alone', async () => {
-    const all = await namesOf({ kind: 'package', per_page: '200' });
-    const programs = await namesOf({ kind: 'package', programs: '1', per_page: '200' });
-    const others = all.filter((name) => !programs.includes(name));
-
-    expect(programs).toContain('transmission');
-    expect(others).toEqual(
-      expect.arrayContaining(['libwanted', 'kmod-tun', 'tunnel-dev', 'luci-i18n-base-de']),
-    );
   });
 });

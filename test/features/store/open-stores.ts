@@ -11,17 +11,26 @@ export type EitherStore = Pick<Store, 'daemon' | 'run' | 'statusOf' | 'close'> &
   device: Pick<Store['device'] | ApkStore['device'], 'root' | 'read' | 'publish'>;
 };
 
+/** A daemon of that manager's device, and the packages in a feed for it. */
+export function openStoreOf(
+  manager: Manager,
+  packages: readonly FeedPackage[],
+): Promise<EitherStore> {
+  if (manager === 'opkg') return openStore({ packages });
+  const maker = process.env.APK_FULL;
+  return openApkStore({
+    packages: packages.map(toApkPackage),
+    ...(maker !== undefined && { maker }),
+  });
+}
+
 /** The same packages in a feed for opkg and in one for apk, and a daemon for each. */
 export async function openStores(
   packages: readonly FeedPackage[],
 ): Promise<Record<Manager, EitherStore>> {
-  const maker = process.env.APK_FULL;
   const [opkg, apk] = await Promise.all([
-    openStore({ packages }),
-    openApkStore({
-      packages: packages.map(toApkPackage),
-      ...(maker !== undefined && { maker }),
-    }),
+    openStoreOf('opkg', packages),
+    openStoreOf('apk', packages),
   ]);
   return { opkg, apk };
 }

@@ -1,34 +1,31 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { planOf, type PlanAnswer } from '../preview/preview-answer.ts';
 import { clientOf } from './client-of.ts';
 import { LUCI_PACKAGES } from './luci-packages.ts';
-import { MANAGERS, openStores, type EitherStore, type Manager } from './open-stores.ts';
-
-let stores: Record<Manager, EitherStore>;
-
-beforeEach(async () => {
-  stores = await openStores(LUCI_PACKAGES);
-}, 60_000);
-afterEach(async () => {
-  for (const manager of MANAGERS) await stores[manager].close();
-});
+import { MANAGERS, openStoreOf, type EitherStore } from './open-stores.ts';
 
 describe.each(MANAGERS)('an app of LuCI, %s,', (manager) => {
-  const { namesOf } = clientOf(() => stores[manager]);
+  let store: EitherStore;
+  beforeAll(async () => {
+    store = await openStoreOf(manager, LUCI_PACKAGES);
+  }, 60_000);
+  afterAll(() => store.close());
+
+  const { namesOf } = clientOf(() => store);
   const install = (name: string, more: Record<string, string> = {}): Promise<unknown> =>
-    stores[manager].run('install', { package: name, ...more });
+    store.run('install', { package: name, ...more });
   const reasonsOf = async (operation: string, name: string): Promise<unknown> => {
-    const plan = await planOf(stores[manager].daemon, operation, name);
+    const plan = await planOf(store.daemon, operation, name);
     return Object.fromEntries(
       [...plan.installs, ...plan.removes].map((change) => [change.name, change.reason]),
     );
   };
   const setLanguage = async (language: string): Promise<void> => {
-    const folder = join(stores[manager].device.root, 'etc/config');
+    const folder = join(store.device.root, 'etc/config');
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'luci'), `config core 'main'\n\toption lang '${language}'\n`);
   };
@@ -47,14 +44,14 @@ describe.each(MANAGERS)('an app of LuCI, %s,', (manager) => {
     expect(await reasonsOf('remove', 'luci-app-transmission')).toMatchObject({
       'luci-i18n-transmission-zh-cn': 'orphan',
     });
-    await stores[manager].run('remove', { package: 'luci-app-transmission' });
+    await store.run('remove', { package: 'luci-app-transmission' });
     expect(await namesOf({ q: 'transmission', state: 'installed' })).toEqual([]);
   });
 
   test('comes without a translation if its owner says so', async () => {
     await setLanguage('zh_cn');
     const query = 'operation=install&package=luci-app-transmission&translations=0';
-    const answer = await stores[manager].daemon.get(`admin/store/plan?${query}`);
+    const answer = await store.daemon.get(`admin/store/plan?${query}`);
     const { installs } = (await answer.json()) as PlanAnswer;
     expect(installs.map(({ name }) => name)).toContain('luci-app-transmission');
     expect(installs.map(({ reason }) => reason)).not.toContain('translation');

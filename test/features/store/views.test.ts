@@ -4,8 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
-import { createPages } from '../../../src/features/store/available.ts';
-import type { Query } from '../../../src/features/store/query.ts';
+import { createPages, type Query } from '../../../src/features/store/available.ts';
 import { createViews, type Views } from '../../../src/features/store/views.ts';
 import { createCatalog } from '../../../src/package-management/apps/catalog.ts';
 import { createExpectedChanges } from '../../../src/package-management/transaction/progress.ts';

@@ -1,7 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startCommand } from '../../device/command.ts';
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
@@ -21,8 +21,6 @@ afterAll(async () => {
   await daemon.close();
   await device.close();
 });
-
-beforeEach(() => daemon.kill('SIGTERM'));
 
 const RECORD = {
   kind: 'install',
@@ -48,7 +46,7 @@ interface Health {
 const health = async (): Promise<Health> =>
   (await daemon.get('/healthz')).json() as Promise<Health>;
 
-const DAMAGED: [string, object, string][] = [
+const DAMAGED: [string, { id: string; [key: string]: unknown }, string][] = [
   ['that lacks its fields', { id: 'a'.repeat(32), state: 'queued' }, 'is damaged'],
   ['of an unknown lane', { ...RECORD, id: 'b'.repeat(32), lane: 'fast' }, 'in the lane "fast"'],
   [
@@ -59,36 +57,43 @@ const DAMAGED: [string, object, string][] = [
   ['of an unknown kind', { ...RECORD, id: 'd'.repeat(32), kind: 'fly' }, 'the kind "fly"'],
 ];
 
-test.each(DAMAGED)(
-  'a record %s fails its task alone, and log, health and the list of tasks name it',
-  async (_, record, reason) => {
-    const { id } = record as { id: string };
-    await append(record);
-    // So that the other is not the last line, which may be torn.
-    await append({ ...RECORD, kind: 'update', subject: '', command: 'opkg update', id: `0${id}` });
-
+describe('records that are damaged', () => {
+  beforeAll(async () => {
+    await daemon.kill('SIGTERM');
+    for (const [, record] of DAMAGED) {
+      await append(record);
+      // So that the other is not the last line, which may be torn.
+      const id = `0${record.id}`;
+      await append({ ...RECORD, kind: 'update', subject: '', command: 'opkg update', id });
+    }
     await daemon.restart();
+  });
 
-    expect(await daemon.finished(id)).toMatchObject({ running: false, state: 'failed' });
-    expect((await daemon.status(id)).error).toContain(reason);
-    const all = await daemon.get('admin/system/tasks/status');
-    expect(await all.json()).toMatchObject({ [id]: { state: 'failed', exit_code: 1 } });
-    expect(daemon.log.join('\n')).toMatch(new RegExp(`"task":"${id}".*"job record set aside"`));
-    const { status, damaged_tasks: damaged = [] } = await health();
-    expect(status).toBe('ok');
-    expect(damaged.find(({ task_id: task }) => task === id)?.reason).toContain(reason);
-    // Everything else goes on.
-    expect(await daemon.finished(`0${id}`)).toMatchObject({ state: 'done' });
+  test.each(DAMAGED)(
+    'a record %s fails its task alone, and log, health and the list of tasks name it',
+    async (_, { id }, reason) => {
+      expect(await daemon.finished(id)).toMatchObject({ running: false, state: 'failed' });
+      expect((await daemon.status(id)).error).toContain(reason);
+      const all = await daemon.get('admin/system/tasks/status');
+      expect(await all.json()).toMatchObject({ [id]: { state: 'failed', exit_code: 1 } });
+      expect(daemon.log.join('\n')).toMatch(new RegExp(`"task":"${id}".*"job record set aside"`));
+      const { status, damaged_tasks: damaged = [] } = await health();
+      expect(status).toBe('ok');
+      expect(damaged.find(({ task_id: task }) => task === id)?.reason).toContain(reason);
+      // Everything else goes on.
+      expect(await daemon.finished(`0${id}`)).toMatchObject({ state: 'done' });
 
-    await daemon.post('admin/system/tasks/stop', { task_id: id });
-  },
-);
+      await daemon.post('admin/system/tasks/stop', { task_id: id });
+    },
+  );
+});
 
 test('what runs of a task whose record is damaged is ended before another begins', async () => {
   const id = 'e'.repeat(32);
   const left = startCommand(['sh', '-c', 'trap "" INT TERM; sleep 60; exit'], {
     env: { ...process.env, DEPOTD_JOB: id },
   });
+  await daemon.kill('SIGTERM');
   await append({ id, state: 'running' });
   await append({ ...RECORD, id: `0${id}` });
 
@@ -102,6 +107,7 @@ test('what runs of a task whose record is damaged is ended before another begins
 }, 90_000);
 
 test('records stay readable line by line', async () => {
+  await daemon.kill('SIGTERM');
   await daemon.restart();
 
   const lines = (await readFile(journalFile, 'utf8')).split('\n').filter(Boolean);
