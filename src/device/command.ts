@@ -5,7 +5,6 @@
 export interface Command {
   argv: [string, ...string[]];
   environment: Record<string, string>;
-  /** Working folder. */
   cwd: string;
   /** Of a job's command: paths whose file systems are written down behind it (sync(1)). */
   writesDown?: readonly string[];
@@ -15,7 +14,6 @@ export interface RunLimits {
   timeoutMs: number;
   /** Of both outputs together. */
   maxBytes: number;
-  /** Ends the command at once. */
   signal?: AbortSignal;
   /** Has each piece of the standard output as it comes; the result has none of it then. */
   onStdout?: (piece: Buffer) => void;

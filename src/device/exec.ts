@@ -2,21 +2,18 @@ import { closeSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Options } from 'execa';
 import type { Command, RunLimits, RunResult } from './command.ts';
+import { inTime } from './disk/patience.ts';
 
 /**
  * Runs programs: the one place that does. The library is loaded with the first command, since a
  * daemon at rest needs none.
  */
 
-/**
- * A detached process that outlives the daemon. `input` is its standard input; output goes to the
- * descriptor given.
- */
+/** A detached process that outlives the daemon. */
 export interface Detached {
   pid: number;
-  /** Writes the text to the process's standard input. */
+  /** To its standard input, which the other one closes. */
   say: (text: string) => void;
-  /** The same, and closes it. */
   finishInput: (text: string) => void;
   ended: Promise<void>;
 }
@@ -117,19 +114,30 @@ export async function run(command: Command, limits: RunLimits): Promise<RunResul
   const { pid } = child;
   if (pid === undefined) return notStarted(await child);
 
-  const ending = createEnding(pid);
-  child.once('exit', (code) => ending.resolve(code ?? undefined));
-  const output = collect([child.stdout, child.stderr], limits, () => ending.cut('output'));
-  const timer = setTimeout(() => ending.cut('time'), limits.timeoutMs);
-  const onAbort = (): void => ending.cut('stop');
-  limits.signal?.addEventListener('abort', onAbort, { once: true });
-  if (limits.signal?.aborted === true) onAbort();
-  const exitCode = await ending.exited;
+  let timer: NodeJS.Timeout | undefined;
+  let cutShortBy: RunResult['cutShortBy'];
+  let onCut: () => void = () => undefined;
+  /** Kills the group; the first reason counts. */
+  const cut = (limit: NonNullable<typeof cutShortBy>): void => {
+    if (cutShortBy !== undefined) return;
+    cutShortBy = limit;
+    sendSignal(-pid, 'SIGKILL');
+    setTimeout(onCut, AFTER_KILL_MS).unref();
+  };
+  const onAbort = (): void => cut('stop');
+  const lastOutput = collect([child.stdout, child.stderr], limits, () => cut('output'));
+  const exitCode = await new Promise<number | undefined>((resolve) => {
+    onCut = () => resolve(undefined);
+    child.once('exit', (code) => resolve(code ?? undefined));
+    timer = setTimeout(() => cut('time'), limits.timeoutMs);
+    limits.signal?.addEventListener('abort', onAbort, { once: true });
+    if (limits.signal?.aborted === true) onAbort();
+  });
   clearTimeout(timer);
   limits.signal?.removeEventListener('abort', onAbort);
-  killGroup(pid);
-  const [stdout, stderr] = await output.end(LAST_OUTPUT_MS);
-  return { exitCode, stdout, stderr, ...ending.reason() };
+  sendSignal(-pid, 'SIGKILL');
+  const [stdout, stderr] = await lastOutput();
+  return { exitCode, stdout, stderr, ...(cutShortBy !== undefined && { cutShortBy }) };
 }
 
 /**
@@ -162,69 +170,39 @@ export async function lockDescriptor(
   });
 }
 
-interface Ending {
-  exited: Promise<number | undefined>;
-  resolve: (exitCode: number | undefined) => void;
-  /** Kills the group; the first reason counts. */
-  cut: (limit: NonNullable<RunResult['cutShortBy']>) => void;
-  reason: () => Pick<RunResult, 'cutShortBy'>;
-}
-
-function createEnding(pid: number): Ending {
-  let cutShortBy: RunResult['cutShortBy'];
-  let resolveExit: Ending['resolve'] = () => undefined;
-  const exited = new Promise<number | undefined>((resolve) => (resolveExit = resolve));
-  const cut: Ending['cut'] = (limit) => {
-    if (cutShortBy !== undefined) return;
-    cutShortBy = limit;
-    killGroup(pid);
-    setTimeout(() => resolveExit(undefined), AFTER_KILL_MS).unref();
-  };
-  return {
-    exited,
-    resolve: resolveExit,
-    cut,
-    reason: () => (cutShortBy === undefined ? {} : { cutShortBy }),
-  };
-}
-
-function killGroup(pid: number): void {
+/** To a process, or to the group that a negative number names; nothing if it has ended. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
-    // Nothing of the group is left.
+    // It has ended meanwhile.
   }
 }
 
 /** Keeps what the streams bring, up to the limit; `onTooMuch` is called when that is passed. */
 function collect(
-  streams: readonly [Readable, Readable],
+  [stdout, stderr]: readonly [Readable, Readable],
   { maxBytes, onStdout }: RunLimits,
   onTooMuch: () => void,
-): { end: (graceMs: number) => Promise<[string, string]> } {
-  const pieces: [Buffer[], Buffer[]] = [[], []];
+): () => Promise<[string, string]> {
   let bytes = 0;
-  const closed = streams.map((stream, index) => {
+  const listen = (stream: Readable, keep: (piece: Buffer) => void): Promise<void> => {
     stream.on('data', (piece: Buffer) => {
       bytes += piece.length;
       if (bytes > maxBytes) onTooMuch();
-      else if (index === 0 && onStdout !== undefined) onStdout(piece);
-      else pieces[index === 0 ? 0 : 1].push(piece);
+      else keep(piece);
     });
-    return new Promise<void>((resolve) =>
-      stream.once('close', resolve).on('error', () => resolve()),
-    );
-  });
-  return {
-    end: async (graceMs) => {
-      let timer: NodeJS.Timeout | undefined;
-      await Promise.race([
-        Promise.all(closed),
-        new Promise((resolve) => (timer = setTimeout(resolve, graceMs))),
-      ]);
-      clearTimeout(timer);
-      for (const stream of streams) stream.destroy();
-      return [Buffer.concat(pieces[0]).toString('utf8'), Buffer.concat(pieces[1]).toString('utf8')];
-    },
+    return new Promise((resolve) => stream.once('close', resolve).on('error', () => resolve()));
+  };
+  const [printed, errors]: [Buffer[], Buffer[]] = [[], []];
+  const closed = Promise.all([
+    listen(stdout, onStdout ?? ((piece) => printed.push(piece))),
+    listen(stderr, (piece) => errors.push(piece)),
+  ]);
+  return async () => {
+    await inTime(closed, LAST_OUTPUT_MS);
+    stdout.destroy();
+    stderr.destroy();
+    return [Buffer.concat(printed).toString('utf8'), Buffer.concat(errors).toString('utf8')];
   };
 }

@@ -25,7 +25,6 @@ export interface OwnNamesOptions {
   now?: () => number;
 }
 
-/** Names and addresses are looked up again when they are older than this. */
 const FRESH_MS = 1000;
 
 /**

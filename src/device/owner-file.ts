@@ -3,13 +3,11 @@ import { lstat, open, readFile, readlink, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DepotError, reasonOf } from '../errors.ts';
 import { isDiskFull } from './disk/disk-full.ts';
-import { removeUnfinished, replaceFile } from './durable-file.ts';
-import { openTrustedFolder } from './private-folder.ts';
+import { removeUnfinished, replaceFile, rewriteFile } from './durable-file.ts';
+import { MOST_LINKS, openTrustedFolder } from './private-folder.ts';
 
 /** Of files that owners edit by hand. */
 const MOST_BYTES = 1024 ** 2;
-/** As the kernel has it (path_resolution(7)). */
-const MOST_LINKS = 40;
 
 /**
  * Changes a text file that its owner edits by hand, too: whole or not at all, with its mode and
@@ -24,8 +22,9 @@ export async function editOwnerFile(path: string, edit: (text: string) => string
   const text = await textOf(file);
   const next = edit(text ?? '');
   if (next === text) return;
-  const like = text === undefined ? 0o644 : await ownershipOf(file);
-  await replaceFile(file, Buffer.from(next, 'latin1'), like).catch((error: unknown) => {
+  const bytes = Buffer.from(next, 'latin1');
+  const written = text === undefined ? replaceFile(file, bytes, 0o644) : rewriteFile(file, bytes);
+  await written.catch((error: unknown) => {
     const code = isDiskFull(error) ? 'no_space' : 'unavailable';
     throw new DepotError(code, `cannot write ${path}: ${reasonOf(error)}`, { cause: error });
   });
@@ -68,11 +67,6 @@ export async function readPart(path: string, mostBytes: number, from = 0): Promi
   } finally {
     await file.close();
   }
-}
-
-async function ownershipOf(file: string): Promise<{ mode: number; uid: number; gid: number }> {
-  const { mode, uid, gid } = await stat(file);
-  return { mode: mode & 0o7777, uid, gid };
 }
 
 /** The file itself: in a folder of root's, behind links of root's. */

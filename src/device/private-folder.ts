@@ -60,7 +60,7 @@ export async function isPrivateFolder(path: string): Promise<boolean> {
 const READ_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const STICKY = 0o1000;
 /** As the kernel has it (path_resolution(7)). */
-const MOST_LINKS = 40;
+export const MOST_LINKS = 40;
 
 /**
  * A folder, perhaps for everybody, in which what is root's stays root's: found name by name, as the
@@ -91,8 +91,11 @@ async function walk(
   { mayBeRenamed = false } = {},
 ): Promise<{ real: string; entry: Stats }> {
   const check = (at: string, entry: Stats): void => {
-    checkOwner(path, at, entry);
-    if (!mayBeRenamed) checkNames(path, at, entry);
+    if (!isTrusted(entry)) throw unusable(path, `${at} belongs to the user ${entry.uid}`);
+    // Names in it are only as good as the folder itself.
+    if (!mayBeRenamed && isForEverybody(entry) && (entry.mode & STICKY) === 0) {
+      throw unusable(path, `everybody may rename what is in ${at}`);
+    }
   };
   const names = namesIn(path);
   let links = 0;
@@ -143,17 +146,6 @@ async function makeFolder(path: string, mode: number): Promise<void> {
   await mkdir(path, { mode }).catch((error: unknown) => {
     if (systemCode(error) !== 'EEXIST') throw error;
   });
-}
-
-function checkOwner(path: string, folder: string, entry: Stats): void {
-  if (!isTrusted(entry)) throw unusable(path, `${folder} belongs to the user ${entry.uid}`);
-}
-
-/** Names in it are only as good as the folder itself. */
-function checkNames(path: string, folder: string, entry: Stats): void {
-  if (isForEverybody(entry) && (entry.mode & STICKY) === 0) {
-    throw unusable(path, `everybody may rename what is in ${folder}`);
-  }
 }
 
 function isTrusted({ uid }: Stats): boolean {

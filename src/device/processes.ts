@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { enterGroup, expectMove, killGroup, processesIn } from './cgroup/job-group.ts';
-import { run, startDetached } from './exec.ts';
+import { run, sendSignal, startDetached } from './exec.ts';
 import type { Command } from './command.ts';
 import HOLDER from './holder.sh';
 import ON_TERMINAL from './on-terminal.sh';
@@ -39,13 +39,13 @@ export function createProcesses(): Processes {
     start: async (options) => start(options, await hasTerminal(options.command.environment)),
     signal: async ({ jobId, mark }, signal) => {
       const members = await membersOf(jobId, mark);
-      for (const pid of members) send(pid, signal);
+      for (const pid of members) sendSignal(pid, signal);
       return members.length;
     },
     count: async ({ jobId, mark }) => (await membersOf(jobId, mark)).length,
     jobsUnderWay,
     killHolder: async (mark) => {
-      if (await isAlive(mark)) send(mark.pid, 'SIGKILL');
+      if (await isAlive(mark)) sendSignal(mark.pid, 'SIGKILL');
       await killGroup(mark.cgroup);
     },
   };
@@ -220,12 +220,4 @@ function terminalOf(mark: ProcessMark, entries: readonly ProcessEntry[]): Set<nu
   if (script === undefined) return found;
   for (const { pid, parent } of entries) if (parent === script.pid) found.add(pid);
   return found.add(script.pid);
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has ended since the table was read.
-  }
 }

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { launchDaemon } from './daemon-process.ts';
 import { startDaemon, type TestDaemon } from './daemon.ts';
@@ -18,23 +18,28 @@ import { bundledProgram } from '../support/bundled-program.ts';
 const CLAIM = await bundledProgram(join(import.meta.dirname, 'claim-command.ts'));
 
 let device: Device;
-let daemon: TestDaemon;
 let socketPath: string;
 const claims: ChildProcessWithoutNullStreams[] = [];
 
-beforeEach(async () => {
+beforeAll(async () => {
   device = await createDevice();
   socketPath = join(device.root, 'tmp/depotd.sock');
-  daemon = await startDaemon(device, { set: [`main.listen=unix:${socketPath}`] });
+});
+afterAll(() => device.close());
+
+afterEach(() => {
+  for (const claim of claims.splice(0)) claim.kill('SIGKILL');
 });
 
-afterEach(async () => {
-  for (const claim of claims.splice(0)) claim.kill('SIGKILL');
-  await daemon.close();
-  await device.close();
-});
+/** It is closed with the test. */
+async function start(...set: string[]): Promise<TestDaemon> {
+  const daemon = await startDaemon(device, { set });
+  onTestFinished(() => daemon.close());
+  return daemon;
+}
 
 test('a second daemon on the same device does not start, and the first loses nothing by it', async () => {
+  const daemon = await start();
   await expect(launchDaemon(device, {}, [])).rejects.toThrow(
     `cannot start: process ${daemon.pid} works with the same main.state_dir`,
   );
@@ -48,6 +53,7 @@ test('a second daemon on the same device does not start, and the first loses not
 });
 
 test('a daemon that is started before the last one has ended waits for it, and keeps its socket', async () => {
+  const daemon = await start(`main.listen=unix:${socketPath}`);
   await expect
     .poll(() =>
       stat(socketPath).then(
@@ -124,14 +130,12 @@ test('a daemon in a process namespace of its own keeps others out, too', async (
 });
 
 test('an empty state folder that others can open is closed to them', async () => {
-  const folder = join(device.root, 'made-by-hand');
-  await mkdir(folder);
+  const folder = await madeByHand();
   await chmod(folder, 0o755);
 
-  const other = await startDaemon(device, { set: ['main.state_dir=/made-by-hand'] });
+  await start('main.state_dir=/made-by-hand');
 
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
-  await other.close();
 });
 
 test.for([
@@ -141,8 +145,7 @@ test.for([
   'another user who locked a state folder that was made by hand, and %s, keeps no daemon out',
   { skip: !canBeAnother },
   async ([, files]) => {
-    const folder = join(device.root, 'made-by-hand');
-    await mkdir(folder);
+    const folder = await madeByHand();
     for (const name of files) await writeFile(join(folder, name), 'secret', { mode: 0o600 });
     for (const path of [dirname(device.root), device.root, folder]) await chmod(path, 0o755);
     const other = spawn('flock', ['-x', folder, 'sh', '-c', 'echo locked; exec cat'], {
@@ -152,7 +155,7 @@ test.for([
     claims.push(other);
     expect(String(await once(other.stdout, 'data'))).toBe('locked\n');
 
-    const started = await startDaemon(device, { set: ['main.state_dir=/made-by-hand'] });
+    const started = await start('main.state_dir=/made-by-hand');
 
     const tryToLock = `flock -n made-by-hand/daemon.lock true && echo locked || echo kept out`;
     expect(asAnother(tryToLock, device.root)).toBe('kept out\n');
@@ -160,19 +163,19 @@ test.for([
     await expect(
       launchDaemon(device, { set: ['main.state_dir=/made-by-hand'] }, []),
     ).rejects.toThrow(`process ${started.pid} works with the same main.state_dir`);
-    await started.close();
   },
 );
 
 test('a lock file that others could open makes way for one that they cannot', async () => {
-  await daemon.close();
   const file = join(device.root, 'etc/depotd/daemon.lock');
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, '');
   await chmod(file, 0o644);
   const held = spawn('flock', ['-x', file, 'sh', '-c', 'echo locked; exec cat']);
   claims.push(held);
   expect(String(await once(held.stdout, 'data'))).toBe('locked\n');
 
-  daemon = await startDaemon(device);
+  await start();
 
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
@@ -183,17 +186,15 @@ test('a state folder with files of others stays open to them, and the log says s
   await chmod(folder, 0o755);
   await writeFile(join(folder, 'of-somebody'), '');
 
-  const other = await startDaemon(device, { set: ['main.state_dir=/shared'] });
+  const other = await start('main.state_dir=/shared');
 
   expect(other.log.join()).toContain('other users can open the state folder');
   expect((await stat(folder)).mode & 0o777).toBe(0o755);
-  await other.close();
 });
 
 test('a file that is no socket is not taken for a stale one', async () => {
   const path = join(device.root, 'tmp/precious');
   await writeFile(path, 'precious');
-  await daemon.close();
 
   await expect(launchDaemon(device, { set: [`main.listen=unix:${path}`] }, [])).rejects.toThrow(
     'cannot listen on unix:',
@@ -201,6 +202,14 @@ test('a file that is no socket is not taken for a stale one', async () => {
 
   expect(await readFile(path, 'utf8')).toBe('precious');
 });
+
+/** A state folder that is empty. */
+async function madeByHand(): Promise<string> {
+  const folder = join(device.root, 'made-by-hand');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder);
+  return folder;
+}
 
 function startClaim(folder: string, ...before: string[]): ChildProcessWithoutNullStreams {
   const words = ['node', CLAIM, folder, before.length === 0 ? '5000' : '1000'];

@@ -1,18 +1,25 @@
-/** One mount of a device, from /proc/PID/mountinfo (proc(5)). */
-export interface Mount {
-  /** MAJOR:MINOR of the mounted file system; btrfs has one of its own there, not its device's. */
+import { readFile } from 'node:fs/promises';
+
+/** One mount, from /proc/PID/mountinfo (proc(5)). */
+export interface MountEntry {
+  id: number;
+  /**
+   * MAJOR:MINOR of the file system; all subvolumes of a btrfs have the same, which is not that of
+   * its block device.
+   */
   device: string;
+  /** The folder of the file system that is mounted. */
+  root: string;
+  path: string;
+  isReadOnly: boolean;
+  type: string;
   /** What was mounted, mostly a device node. */
   source: string;
-  path: string;
-  type: string;
 }
 
-/** The mounts of block devices, oldest first. */
-export function parseMounts(mountinfo: string): Mount[] {
-  return parseMountTable(mountinfo).flatMap(({ device, source, path, type }) =>
-    source.startsWith('/dev/') ? [{ device, source, path, type }] : [],
-  );
+/** The mounts that this process sees. @throws an Error of Node if they cannot be read */
+export async function readMounts(): Promise<MountEntry[]> {
+  return parseMountTable(await readFile('/proc/self/mountinfo', 'utf8'));
 }
 
 /** `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`: all mounts, oldest first. */
@@ -47,17 +54,4 @@ function unescape(text: string): string {
         .map((digits) => Number.parseInt(digits, 8)),
     ).toString('utf8'),
   );
-}
-
-/** One mount, from /proc/self/mountinfo (proc(5)). */
-export interface MountEntry {
-  id: number;
-  /** MAJOR:MINOR of the file system; all subvolumes of a btrfs have the same. */
-  device: string;
-  /** The folder of the file system that is mounted. */
-  root: string;
-  path: string;
-  isReadOnly: boolean;
-  type: string;
-  source: string;
 }

@@ -67,6 +67,18 @@ export async function inTime<Answer>(
   }
 }
 
+/** Of each folder there is one question at a time, whose answer all get who ask meanwhile. */
+export function shareAnswers<Answer>(
+  ask: (folder: string) => Promise<Answer>,
+): (folder: string) => Promise<Answer> {
+  const asked = new Map<string, Promise<Answer>>();
+  return (folder) => {
+    const answer = asked.get(folder) ?? ask(folder).finally(() => asked.delete(folder));
+    asked.set(folder, answer);
+    return answer;
+  };
+}
+
 /** For a disk that lies still. */
 const ANSWER_MS = 10_000;
 
@@ -75,20 +87,14 @@ const ANSWER_MS = 10_000;
  *   is not asked again before it does
  */
 export function createDiskAsking(): (folder: string) => Promise<boolean> {
-  const asked = new Map<string, Promise<boolean>>();
   const silent = new Set<string>();
-  const ask = (folder: string): Promise<boolean> => {
+  const ask = shareAnswers((folder) => {
     const read = (): Promise<boolean> => readdir(folder).then(answered, answered);
-    return askDisk(folder, read).finally(() => {
-      asked.delete(folder);
-      silent.delete(folder);
-    });
-  };
+    return askDisk(folder, read).finally(() => silent.delete(folder));
+  });
   return async (folder) => {
     if (silent.has(folder)) return false;
-    const answer = asked.get(folder) ?? ask(folder);
-    asked.set(folder, answer);
-    const isThere = await inTime(answer, ANSWER_MS).catch(() => false);
+    const isThere = await inTime(ask(folder), ANSWER_MS).catch(() => false);
     if (isThere === undefined) silent.add(folder);
     return isThere === true;
   };

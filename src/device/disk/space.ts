@@ -1,8 +1,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { askDisk, inTime } from './patience.ts';
+import { askDisk, inTime, shareAnswers } from './patience.ts';
 
-/** How full a file system is, in bytes. */
 export interface Space {
   totalBytes: number;
   usedBytes: number;
@@ -12,32 +11,20 @@ export interface Space {
 
 /** A disk that has gone may keep statfs(2) waiting for ever. */
 const SPACE_LIMIT_MS = 500;
-/** Under way: of one folder there is one at a time. */
-type Asked = Map<string, Promise<Space | undefined>>;
-const [asked, askedOwn]: [Asked, Asked] = [new Map(), new Map()];
+const spaceOf = shareAnswers((folder) => askDisk(folder, () => askSpace(folder)));
+const ownSpaceOf = shareAnswers(askSpace);
 
 /**
  * Of the file system of a folder (statvfs(3)); undefined for what is no folder, or does not answer
  * in time.
  */
 export function readSpace(folder: string): Promise<Space | undefined> {
-  return readOnce(asked, folder, () => askDisk(folder, () => askSpace(folder)));
+  return inTime(spaceOf(folder), SPACE_LIMIT_MS).catch(() => undefined);
 }
 
 /** The same of what the device runs from: it waits for no disk that has gone. */
 export function readOwnSpace(folder: string): Promise<Space | undefined> {
-  return readOnce(askedOwn, folder, () => askSpace(folder));
-}
-
-async function readOnce(
-  under: Asked,
-  folder: string,
-  ask: () => Promise<Space | undefined>,
-): Promise<Space | undefined> {
-  const answer = under.get(folder) ?? ask().finally(() => under.delete(folder));
-  under.set(folder, answer);
-  // Gone, or not a mount any more.
-  return inTime(answer, SPACE_LIMIT_MS).catch(() => undefined);
+  return inTime(ownSpaceOf(folder), SPACE_LIMIT_MS).catch(() => undefined);
 }
 
 async function askSpace(folder: string): Promise<Space | undefined> {

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import * as v from 'valibot';
 import { systemCode } from '../../errors.ts';
 import { parseJson } from '../durable-file.ts';
 
@@ -59,4 +60,11 @@ export function askEngine(
     asked.on('error', fail);
     asked.end();
   });
+}
+
+const refusal = v.object({ message: v.string() });
+
+/** Why the engine did not do what it was asked for, in its own words. */
+export function refusalIn({ status, body }: { status: number; body: unknown }): string {
+  return v.is(refusal, body) ? body.message : `the engine answers ${status}`;
 }

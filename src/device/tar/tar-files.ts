@@ -6,7 +6,6 @@ import { foldersAbove } from '../inside-folder.ts';
 import { END_OF_TAR, tarHeader, tarPadding, type LongNames, type TarEntry } from './tar-writer.ts';
 
 export interface TarFilesOptions {
-  /** Folder that the paths are below. */
   root: string;
   /** Of files and links, as they are named in the archive; what is else is left out. */
   paths: readonly string[];

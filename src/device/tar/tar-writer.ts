@@ -19,7 +19,6 @@ const BLOCK_BYTES = 512;
 /** Longer ones stand in a member of their own. */
 const MOST_NAME_BYTES = 100;
 
-/** Two empty blocks. */
 export const END_OF_TAR = Buffer.alloc(2 * BLOCK_BYTES);
 
 /** What fills the last block of a member. */
@@ -30,7 +29,6 @@ export function tarPadding(sizeBytes: number): Buffer {
 /** How long names are written: apk reads no long target of GNU's, opkg nothing of pax. */
 export type LongNames = 'pax' | 'gnu';
 
-/** A member with its content. */
 export function tarMember(entry: Omit<TarEntry, 'sizeBytes'>, content: Buffer): Buffer[] {
   const sizeBytes = content.length;
   return [...tarHeader({ ...entry, sizeBytes }), content, tarPadding(sizeBytes)];

@@ -10,7 +10,6 @@ export interface UbusTable {
   [name: string]: UbusValue;
 }
 
-/** One attribute of a frame: its id and what it holds. */
 export interface Attribute {
   id: number;
   data: Buffer;

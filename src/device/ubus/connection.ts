@@ -17,7 +17,6 @@ export interface UbusReply {
   messages: UbusTable[];
 }
 
-/** A call of a method. */
 export interface UbusCall {
   /** Its path, or the id of one that is ubusd's own. */
   object: string | number;
@@ -43,16 +42,19 @@ const MOST_FRAME_BYTES = 1024 ** 2;
 /** Of one connection: a list of sessions has some 8 KB for each. */
 const MOST_BYTES = 4 * 1024 ** 2;
 
+interface Reply extends UbusReply {
+  /** Of a lookup. */
+  objectId?: number | undefined;
+}
+
 interface Request {
   wanted: Wanted;
-  messages: UbusTable[];
-  /** Of a lookup. */
-  objectId: number | undefined;
-  resolve: (reply: UbusReply & { objectId?: number | undefined }) => void;
+  /** As far as it has come. */
+  reply: Reply;
+  resolve: (reply: Reply) => void;
 }
 
 interface UbusOptions {
-  /** ubusd's socket. */
   socketPath: string;
   /** For all of it, counted from now. */
   timeoutMs: number;
@@ -125,10 +127,11 @@ function createCaller(socket: Socket): (call: UbusCall) => Promise<UbusReply> {
   const send = (
     type: number,
     { peer, attributes, wanted }: { peer: number; attributes: Buffer[]; wanted: Wanted },
-  ): Promise<UbusReply & { objectId?: number | undefined }> =>
+  ): Promise<Reply> =>
     new Promise((resolve) => {
       lastSequence += 1;
-      requests.set(lastSequence, { wanted, messages: [], objectId: undefined, resolve });
+      const reply = { status: UBUS_STATUS.ok, messages: [] };
+      requests.set(lastSequence, { wanted, reply, resolve });
       socket.write(writeFrame({ type, sequence: lastSequence, peer }, attributes));
     });
 
@@ -157,16 +160,19 @@ function createCaller(socket: Socket): (call: UbusCall) => Promise<UbusReply> {
 }
 
 /** @returns whether the request has its whole answer */
-function receive(request: Request, type: number, attributes: ReadonlyMap<number, Buffer>): boolean {
+function receive(
+  { wanted, reply, resolve }: Request,
+  type: number,
+  attributes: ReadonlyMap<number, Buffer>,
+): boolean {
   if (type === MESSAGE.data) {
-    request.objectId ??= attributes.get(ATTRIBUTE.objectId)?.readUInt32BE();
+    reply.objectId ??= attributes.get(ATTRIBUTE.objectId)?.readUInt32BE();
     const data = attributes.get(ATTRIBUTE.data);
-    if (data !== undefined) request.messages.push(readTable(data, request.wanted));
-    return false;
+    if (data !== undefined) reply.messages.push(readTable(data, wanted));
   }
   if (type !== MESSAGE.status) return false;
-  const status = attributes.get(ATTRIBUTE.status)?.readInt32BE() ?? UBUS_STATUS.ok;
-  request.resolve({ status, messages: request.messages, objectId: request.objectId });
+  reply.status = attributes.get(ATTRIBUTE.status)?.readInt32BE() ?? UBUS_STATUS.ok;
+  resolve(reply);
   return true;
 }
 

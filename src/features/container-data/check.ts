@@ -1,12 +1,17 @@
 import { DepotError, reasonOf } from '../../errors.ts';
-import type { ContainerHost, EngineState, Location, TargetContent } from './device.ts';
+import type { EngineState } from './engine/engine.ts';
+import type { ContainerHost } from './host.ts';
+import type { Location } from './locations.ts';
 import {
   isOnSystem,
+  isSamePlace,
   reasonsAgainstChange,
   reasonsAgainstMove,
   SNAPSHOT_DRIVERS,
   type MoveFacts,
 } from './reasons-against.ts';
+import * as moves from './target-folder.ts';
+import { moveFolder } from './target-layout.ts';
 
 /** How a move to a target looks beforehand. */
 export type MoveCheck =
@@ -38,10 +43,10 @@ export async function checkMove(
   { isExact }: { isExact: boolean },
 ): Promise<MoveCheck> {
   const gathered = await gather(host, target);
-  if ('fault' in gathered) return { result: 'bad', reasons: [gathered.fault] };
+  if (typeof gathered === 'string') return { result: 'bad', reasons: [gathered] };
   const { facts, content } = gathered;
   if (facts.source.kind === 'folder') {
-    facts.need = await measure(host, { facts, content, isExact });
+    facts.need = await measure(host, gathered, isExact);
     if (isExact) facts.longPath = await host.locations.longPath(facts.source.real);
   }
   return verdict(reasonsAgainstMove(facts), facts, content);
@@ -50,7 +55,7 @@ export async function checkMove(
 /** The same for pointing the engine at the target and nothing else. */
 export async function checkChange(host: ContainerHost, target: string): Promise<MoveCheck> {
   const gathered = await gather(host, target);
-  if ('fault' in gathered) return { result: 'bad', reasons: [gathered.fault] };
+  if (typeof gathered === 'string') return { result: 'bad', reasons: [gathered] };
   const { facts, content } = gathered;
   const held = await Promise.all(
     DATA_ROOT_FOLDERS.map((name) => host.locations.inspect(`${facts.target.real}/${name}`)),
@@ -65,7 +70,7 @@ export async function checkChange(host: ContainerHost, target: string): Promise<
 /** Folders that every dockerd makes in its data root. */
 const DATA_ROOT_FOLDERS = ['containers', 'volumes'];
 
-function verdict(reasons: string[], facts: MoveFacts, content: TargetContent): MoveCheck {
+function verdict(reasons: string[], facts: MoveFacts, content: moves.TargetContent): MoveCheck {
   return reasons.length > 0
     ? { result: 'bad', reasons }
     : { result: content.isEmpty ? 'good' : 'existed', facts };
@@ -74,21 +79,25 @@ function verdict(reasons: string[], facts: MoveFacts, content: TargetContent): M
 /** Of PATH_MAX (4096 bytes, path_resolution(7)) the rest is left to what comes to lie below. */
 const MOST_TARGET_BYTES = 3072;
 
-type Gathered = { facts: MoveFacts; content: TargetContent } | { fault: string };
+interface Gathered {
+  facts: MoveFacts;
+  content: moves.TargetContent;
+}
 
+/** @returns why the target is bad in any case, if it is */
 async function gather(
-  { engine, settings, locations, copier, moves }: ContainerHost,
+  { engine, settings, locations, copier }: ContainerHost,
   path: string,
-): Promise<Gathered> {
+): Promise<Gathered | string> {
   if (Buffer.byteLength(path) > MOST_TARGET_BYTES) {
-    return { fault: `the path is too long: ${MOST_TARGET_BYTES} bytes are allowed` };
+    return `the path is too long: ${MOST_TARGET_BYTES} bytes are allowed`;
   }
   const setting = await settings.read();
   const target = await locations.inspect(path).catch((error: unknown) => {
     if (error instanceof DepotError && error.code === 'bad_request') return error.message;
     throw error;
   });
-  if (typeof target === 'string') return { fault: target };
+  if (typeof target === 'string') return target;
   const [state, source, system, serviceManagerFault, copierFault, content] = await Promise.all([
     engine.state(),
     locations.inspect(setting.path),
@@ -104,7 +113,8 @@ async function gather(
     source.mount.type === 'btrfs' && source.kind === 'folder'
       ? await locations.subvolumesBelow(source.real)
       : [];
-  const isElsewhere = await leadsElsewhere(locations, state, source);
+  const isElsewhere =
+    state.kind === 'answers' && !isSamePlace(await locations.inspect(state.dataRoot), source);
   const driver = await driverOf(locations, state, source);
   const facts = {
     setting,
@@ -125,16 +135,6 @@ async function gather(
   return { facts, content };
 }
 
-async function leadsElsewhere(
-  locations: ContainerHost['locations'],
-  state: EngineState,
-  source: Location,
-): Promise<boolean> {
-  if (state.kind !== 'answers') return false;
-  const { location } = await locations.inspect(state.dataRoot);
-  return location.device !== source.location.device || location.path !== source.location.path;
-}
-
 /** An engine that does not answer has left a folder named for its driver. */
 async function driverOf(
   locations: ContainerHost['locations'],
@@ -148,19 +148,14 @@ async function driverOf(
   return SNAPSHOT_DRIVERS.find((_, index) => folders[index]?.kind === 'folder') ?? '';
 }
 
-interface Measuring {
-  facts: MoveFacts;
-  content: TargetContent;
-  isExact: boolean;
-}
-
 /**
  * What is still to be copied. If all that the source's file system holds fits, nobody has to
  * wait for a walk over the data.
  */
 async function measure(
-  { locations, moves }: ContainerHost,
-  { facts: { source, target }, content, isExact }: Measuring,
+  { locations }: ContainerHost,
+  { facts: { source, target }, content }: Gathered,
+  isExact: boolean,
 ): Promise<MoveFacts['need']> {
   const { used } = source;
   const isSure =
@@ -170,7 +165,7 @@ async function measure(
   if (isSure && !isExact) return undefined;
   const held = await locations.usage(source.real);
   const copied = content.hasMove
-    ? await locations.usage(moves.folderIn(target.real))
+    ? await locations.usage(moveFolder(target.real).folder)
     : { bytes: 0, inodes: 0 };
   return {
     bytes: Math.max(0, held.bytes - copied.bytes),

@@ -1,5 +1,5 @@
 import type { DeviceCheck } from '../device-check.ts';
-import type { ContainerEngine } from './device.ts';
+import type { ContainerEngine } from './engine/engine.ts';
 
 /** Whether the container engine answers, if the device has one. */
 export function containerChecks({ state }: Pick<ContainerEngine, 'state'>): readonly DeviceCheck[] {

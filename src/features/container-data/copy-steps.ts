@@ -1,72 +1,60 @@
 import { DepotError } from '../../errors.ts';
 import { sizeText } from '../../format-bytes.ts';
-import type { ContainerHost, CopyPass, CopyReport, LongPath } from './device.ts';
 import {
   retryFrom,
   type Act,
   type CommandStep,
   type Jump,
-  type Step,
   type StepContext,
 } from '../../jobs/plan.ts';
 import { EXPLAINED_BYTES } from '../../package-management/failure.ts';
 import { failureIn, targetFull, type DiskFailure } from './disk-failure.ts';
+import type { ContainerHost } from './host.ts';
+import type { LongPath } from './locations.ts';
 import { longPathText } from './reasons-against.ts';
 import { move } from './record.ts';
+import type { CopyPass } from './rsync/rsync.ts';
+import * as moves from './target-folder.ts';
+
+/** A pass that has ended, to be judged. */
+interface Judging {
+  host: ContainerHost;
+  context: StepContext;
+  label: string;
+  target: string;
+}
 
 interface Pass {
   id: string;
   label: string;
-  pass: CopyPass;
-  target: string;
-  /** The step to go back to if this pass did not do it; by default the pass itself. */
-  retry?: Step;
+  judge: (judging: Judging) => Promise<Jump | undefined>;
 }
 
+const PASSES: Readonly<Record<CopyPass, Pass>> = {
+  live: { id: 'copy-live', label: 'copy', judge: judgeLive },
+  changed: { id: 'copy-changed', label: 'copy what has changed', judge: judgeChanged },
+  differing: { id: 'copy-differing', label: 'copy what differs', judge: judgeExit },
+  compare: { id: 'compare', label: 'compare', judge: judgeCompare },
+};
+
 /** One pass of the copy, and what judges it. */
-export function passSteps(
-  host: ContainerHost,
-  { id, label, pass, target, retry }: Pass,
-): [CommandStep, Act] {
-  const { copier, moves } = host;
-  const command: CommandStep['command'] = async ({ job, memory }) => {
-    await moves.need(target, job.id);
-    const { source, bytes, isThorough } = move.read({ memory });
-    if (pass === 'differing' && !isThorough) return undefined;
-    return copier.command(pass, {
-      source,
-      folder: moves.folderIn(target),
-      totalBytes: pass === 'live' ? bytes : 0,
-    });
-  };
-  const judge = {
-    live: judgeLive,
-    changed: judgeChanged,
-    differing: judgeExit,
-    compare: judgeCompare,
-  }[pass];
+export function passSteps(host: ContainerHost, target: string, pass: CopyPass): [CommandStep, Act] {
+  const { copier } = host;
+  const { id, label, judge } = PASSES[pass];
   const copy: CommandStep = {
     id,
     label,
     mustSucceed: false,
-    command,
-    ...(pass === 'live' ? { percentIn: copier.percentIn } : {}),
-  };
-  return [
-    copy,
-    {
-      id: `judge-${id}`,
-      label: `judge: ${label}`,
-      isRecorded: true,
-      act: (context) => judge(host, context, { label, target, retry: retry ?? copy }),
+    command: async (context) => {
+      await moves.need(target, context.job.id);
+      const { source, bytes, isThorough } = move.read(context);
+      if (pass === 'differing' && !isThorough) return undefined;
+      return copier.command(pass, { source, target, totalBytes: pass === 'live' ? bytes : 0 });
     },
-  ];
-}
-
-interface Judging {
-  label: string;
-  target: string;
-  retry: Step;
+    ...(pass === 'live' && { percentIn: copier.percentIn }),
+  };
+  const act: Act['act'] = (context) => judge({ host, context, label, target });
+  return [copy, { id: `judge-${id}`, label: `judge: ${label}`, isRecorded: true, act }];
 }
 
 /**
@@ -76,29 +64,19 @@ interface Judging {
 const VANISHED = 24;
 const PARTIAL = 23;
 
-async function judgeLive(
-  host: ContainerHost,
-  context: StepContext,
-  judging: Judging,
-): Promise<Jump | undefined> {
+async function judgeLive(judging: Judging): Promise<undefined> {
+  const { host, context, target } = judging;
   const { lastExitCode: code } = context.job;
-  if (code === 0 || code === VANISHED) return undefined;
-  if (code !== PARTIAL || (await isFull(host, judging.target))) {
-    throw await failure(host, context, judging);
-  }
-  await host.moves.need(judging.target, context.job.id);
-  const { isRetried, source } = move.read(context);
-  const long = isRetried ? await host.locations.longPath(source) : undefined;
+  if (code === 0 || code === VANISHED) return;
+  if (code !== PARTIAL || (await isFull(host, target))) throw await failure(judging);
+  await moves.need(target, context.job.id);
+  const long = await host.locations.longPath(move.read(context).source);
   // It would be in the way when the engine has been stopped, too.
   if (long !== undefined) throw tooLong(judging.label, long);
   await context.note(
-    isRetried
-      ? 'not everything could be copied while containers run; what is left is copied when ' +
-          'they have stopped'
-      : 'not everything could be copied; trying once more',
+    'not everything could be copied while containers run; what is left is copied when ' +
+      'they have stopped',
   );
-  move.write(context, { isRetried: true });
-  return isRetried ? undefined : retryFrom(judging.retry);
 }
 
 function tooLong(label: string, path: LongPath): DepotError {
@@ -109,40 +87,38 @@ function tooLong(label: string, path: LongPath): DepotError {
  * What could not be copied as changed is left to the pass over all, which deletes whatever is in
  * the way: no container may make a move impossible.
  */
-async function judgeChanged(
-  host: ContainerHost,
-  context: StepContext,
-  judging: Judging,
-): Promise<undefined> {
+async function judgeChanged(judging: Judging): Promise<undefined> {
+  const { host, context, target } = judging;
   const { lastExitCode: code } = context.job;
   if (code === 0) return;
-  if ((code !== PARTIAL && code !== VANISHED) || (await isFull(host, judging.target))) {
-    throw await failure(host, context, judging);
+  if ((code !== PARTIAL && code !== VANISHED) || (await isFull(host, target))) {
+    throw await failure(judging);
   }
-  await host.moves.need(judging.target, context.job.id);
+  await moves.need(target, context.job.id);
   await context.note('not everything that changed could be copied by itself; all is gone through');
   move.write(context, { isThorough: true });
 }
 
-async function judgeExit(
-  host: ContainerHost,
-  context: StepContext,
-  judging: Judging,
-): Promise<undefined> {
-  if (context.job.lastExitCode !== 0) throw await failure(host, context, judging);
+async function judgeExit(judging: Judging): Promise<undefined> {
+  if (judging.context.job.lastExitCode !== 0) throw await failure(judging);
 }
+
+/** A pass prints a line a per cent and some dozens of messages. */
+const MOST_PRINTED = 256 * 1024;
 
 /**
  * If something differs after what changed was copied (a folder that was renamed has changed,
  * what is in it has not), all is gone through once.
  * @throws DepotError internal if the copy still is not what the source is
  */
-async function judgeCompare(
-  host: ContainerHost,
-  context: StepContext,
-  judging: Judging,
-): Promise<Jump | undefined> {
-  const { files, bytes, copied, differences } = await reportOf(host, context, judging);
+async function judgeCompare(judging: Judging): Promise<Jump | undefined> {
+  const { host, context, label } = judging;
+  await judgeExit(judging);
+  const report = host.copier.reportIn(await context.printed(MOST_PRINTED));
+  if (report === undefined) {
+    throw new DepotError('internal', `cannot ${label}: rsync did not say what it did`);
+  }
+  const { files, bytes, copied, differences } = report;
   if (differences === 0 && copied === files) {
     await context.note(`${files} files of ${sizeText(bytes)} are the same on both sides`);
     return undefined;
@@ -155,48 +131,26 @@ async function judgeCompare(
     );
   }
   move.write(context, { isThorough: true });
-  return retryFrom(judging.retry);
+  return retryFrom(PASSES.differing);
 }
 
-async function reportOf(
-  host: ContainerHost,
-  context: StepContext,
-  judging: Judging,
-): Promise<CopyReport> {
-  await judgeExit(host, context, judging);
-  const report = host.copier.reportIn(await context.printed(MOST_PRINTED));
-  if (report === undefined) {
-    throw new DepotError('internal', `cannot ${judging.label}: rsync did not say what it did`);
-  }
-  return report;
-}
-
-/** A pass prints a line a per cent and some dozens of messages. */
-const MOST_PRINTED = 256 * 1024;
-
-async function failure(
-  host: ContainerHost,
-  { job, memory, lastPrinted }: StepContext,
-  { label, target }: Judging,
-): Promise<DepotError> {
-  const { moves, locations } = host;
-  if (!(await moves.isThere(target, job.id))) {
+async function failure({ host, context, label, target }: Judging): Promise<DepotError> {
+  const { locations } = host;
+  const { lastExitCode: code = -1, id } = context.job;
+  if (!(await moves.isThere(target, id))) {
     return new DepotError(
       'unavailable',
       `cannot ${label}: what was copied to ${target} is gone; is its disk still mounted?`,
       { explanation: DISK_GONE },
     );
   }
-  const { lastExitCode: code = -1 } = job;
-  const known = failureIn(await lastPrinted(EXPLAINED_BYTES));
+  const known = failureIn(await context.lastPrinted(EXPLAINED_BYTES));
+  const { bytes: neededBytes, source } = move.read(context);
   if ((await isFull(host, target)) || known?.code === 'no_space') {
-    const { bytes: neededBytes } = move.read({ memory });
     return targetFull(label, target, { ...(await locations.inspect(target)), neededBytes });
   }
-  const long =
-    code === PARTIAL ? await host.locations.longPath(move.read({ memory }).source) : undefined;
-  if (long !== undefined) return tooLong(label, long);
-  return rsyncFailed(label, code, known);
+  const long = code === PARTIAL ? await locations.longPath(source) : undefined;
+  return long === undefined ? rsyncFailed(label, code, known) : tooLong(label, long);
 }
 
 function rsyncFailed(label: string, code: number, known: DiskFailure | undefined): DepotError {
@@ -205,9 +159,8 @@ function rsyncFailed(label: string, code: number, known: DiskFailure | undefined
     const message = `cannot ${label}: ${how} (exit code ${code}), and printed nothing`;
     return new DepotError('command_failed', message);
   }
-  const { reason, explanation } = known;
-  const message = `cannot ${label}: ${how} (exit code ${code}): ${reason}`;
-  return new DepotError(known.code, message, { explanation });
+  const message = `cannot ${label}: ${how} (exit code ${code}): ${known.reason}`;
+  return new DepotError(known.code, message, { explanation: known.explanation });
 }
 
 const DISK_GONE = {

@@ -1,7 +1,7 @@
 import { sizeText } from '../../format-bytes.ts';
 import { DepotError, type ErrorCode, type Explanation } from '../../errors.ts';
 import { lastWords, plainLines, quoted } from '../../package-management/failure.ts';
-import type { Location } from './device.ts';
+import type { Location } from './locations.ts';
 
 /** What a program that could not do its work says of the disk, of which it works on `path`. */
 export interface DiskFailure {
@@ -14,9 +14,9 @@ export interface DiskFailure {
 /** The program's own line that says most, classified by the errno in it (strerror(3)). */
 export function failureIn(output: string): DiskFailure | undefined {
   const lines = plainLines(output).filter((line) => !SUMMARY.test(line));
-  for (const { pattern, failure } of CAUSES) {
+  for (const { pattern, prefix, code, explanation } of CAUSES) {
     const line = lines.findLast((text) => pattern.test(text));
-    if (line !== undefined) return failure(quoted(line));
+    if (line !== undefined) return { code, reason: `${prefix}${quoted(line)}`, explanation };
   }
   const own = lines.findLast((line) => RSYNC.test(line) && !CONSEQUENCE.test(line));
   const words = own === undefined ? lastWords(lines) : quoted(own);
@@ -32,52 +32,48 @@ const CONSEQUENCE = /Broken pipe|connection unexpectedly closed/;
 /** What rsync says at its end only repeats its exit code; the rest is progress. */
 const SUMMARY = /^(?:rsync (?:error|warning): |copied \d+ %|and \d+ messages more)/;
 
-const CAUSES: readonly { pattern: RegExp; failure: (line: string) => DiskFailure }[] = [
-  {
-    pattern: /No space left on device|Disk quota exceeded/i,
-    failure: (line) => ({ code: 'no_space', reason: line, explanation: NO_SPACE }),
-  },
-  {
-    pattern: /Read-only file system/i,
-    failure: (line) => ({
-      code: 'unavailable',
-      reason: `a file system is read-only: ${line}`,
-      explanation: {
-        code: 'not_allowed',
-        remedy:
-          'Look for what made the file system read-only (often an error of the disk), mount it ' +
-          'writable, then try again.',
-      },
-    }),
-  },
-  {
-    pattern: /Input\/output error|Structure needs cleaning|Bad message/i,
-    failure: (line) => ({
-      code: 'command_failed',
-      reason: `a disk has an error: ${line}`,
-      explanation: {
-        code: 'unknown',
-        remedy: 'Check the file system of that disk (fsck), or use another disk, then try again.',
-      },
-    }),
-  },
-  {
-    pattern: /File too large/i,
-    failure: (line) => ({
-      code: 'command_failed',
-      reason: `the file system of the target cannot hold so large a file: ${line}`,
-      explanation: {
-        code: 'not_allowed',
-        remedy: 'Use a target on ext4, XFS or btrfs, then try again.',
-      },
-    }),
-  },
-];
-
 const NO_SPACE: Explanation = {
   code: 'no_space',
   remedy: 'Free space on the disk of the target, or use a larger one, then try again.',
 };
+const CAUSES: readonly (Omit<DiskFailure, 'reason'> & { pattern: RegExp; prefix: string })[] = [
+  {
+    pattern: /No space left on device|Disk quota exceeded/i,
+    prefix: '',
+    code: 'no_space',
+    explanation: NO_SPACE,
+  },
+  {
+    pattern: /Read-only file system/i,
+    prefix: 'a file system is read-only: ',
+    code: 'unavailable',
+    explanation: {
+      code: 'not_allowed',
+      remedy:
+        'Look for what made the file system read-only (often an error of the disk), mount it ' +
+        'writable, then try again.',
+    },
+  },
+  {
+    pattern: /Input\/output error|Structure needs cleaning|Bad message/i,
+    prefix: 'a disk has an error: ',
+    code: 'command_failed',
+    explanation: {
+      code: 'unknown',
+      remedy: 'Check the file system of that disk (fsck), or use another disk, then try again.',
+    },
+  },
+  {
+    pattern: /File too large/i,
+    prefix: 'the file system of the target cannot hold so large a file: ',
+    code: 'command_failed',
+    explanation: {
+      code: 'not_allowed',
+      remedy: 'Use a target on ext4, XFS or btrfs, then try again.',
+    },
+  },
+];
+
 const UNKNOWN: Explanation = {
   code: 'unknown',
   remedy: 'Mend what the message names, then start the task again.',

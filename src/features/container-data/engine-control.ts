@@ -2,8 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../../errors.ts';
 import { EXPLAINED_BYTES } from '../../package-management/failure.ts';
 import { failureIn } from './disk-failure.ts';
-import type { ContainerHost, ContainerSummary, Holder } from './device.ts';
+import type { ContainerSummary } from './engine/engine.ts';
+import type { Holder } from './engine/processes.ts';
+import type { ContainerHost } from './host.ts';
 import type { StepContext } from '../../jobs/plan.ts';
+import { isSamePlace } from './reasons-against.ts';
+import { noteRun } from './target-folder.ts';
 import { createStartAttempts, type StartAttempts } from './start-attempts.ts';
 
 const POLL_MS = 50;
@@ -50,11 +54,7 @@ export async function stopEngine(
     }
     orphanedSince = state.kind === 'absent' ? Math.min(orphanedSince, performance.now()) : Infinity;
     if (state.kind === 'answers') {
-      await stopAnswering(engine, {
-        stop,
-        isAdopted: adopt.hasRun(),
-        leavesContainers: state.leavesContainers,
-      });
+      await stopAnswering(engine, { stop, adopt }, state.leavesContainers);
     }
     if (performance.now() - orphanedSince > ORPHAN_MS && adopt.isFree()) {
       await note(`${textOf(holders)} outlived the engine; it is started to take them over`);
@@ -64,33 +64,25 @@ export async function stopEngine(
   }
 }
 
-interface Stopping {
-  stop: StartAttempts;
-  isAdopted: boolean;
-  leavesContainers: boolean;
-}
-
 /**
  * An engine that ends its containers itself remembers that they ran; one by one is for those that
  * would outlive it.
  */
 async function stopAnswering(
   engine: ContainerHost['engine'],
-  { stop, isAdopted, leavesContainers }: Stopping,
+  { stop, adopt }: Readonly<Record<'stop' | 'adopt', StartAttempts>>,
+  leavesContainers: boolean,
 ): Promise<void> {
-  if (stop.isFree() && (leavesContainers || isAdopted || !(await engine.isSlowToStop()))) {
-    await stopContainers(engine);
+  const mustEndThem = leavesContainers || adopt.hasRun();
+  if (stop.isFree() && (mustEndThem || !(await engine.isSlowToStop()))) {
+    const running = await engine.running().catch(() => []);
+    await Promise.all(running.map(({ id }) => engine.stopContainer(id)));
   }
   await stop.need();
 }
 
 export function textOf(holders: readonly Holder[]): string {
   return holders.map(({ text }) => text).join(', ');
-}
-
-async function stopContainers(engine: ContainerHost['engine']): Promise<void> {
-  const running = await engine.running().catch(() => []);
-  await Promise.all(running.map(({ id }) => engine.stopContainer(id)));
 }
 
 export interface EngineWanted {
@@ -109,6 +101,16 @@ export interface EngineWanted {
   onAnswer?: () => Promise<void>;
 }
 
+/** The engine at the new place of a move that may still be undone. */
+export function engineAtTarget(
+  target: string,
+  { jobId, isCopy }: { jobId: string; isCopy: boolean },
+): Omit<EngineWanted, 'containers'> {
+  return isCopy
+    ? { dataRoot: target, onAnswer: () => noteRun(target, jobId) }
+    : { dataRoot: target, mayLack: true };
+}
+
 /**
  * Starts the engine, and comes back when it answers with that data root and those containers run.
  * Safe to do again. It is not broken off: an engine that was launched and is not yet to be seen
@@ -121,7 +123,8 @@ export async function startEngine(
   telling: Telling,
 ): Promise<void> {
   const actual = await bringEngineUp(host, telling);
-  if (await isSamePlace(host, actual, wanted.dataRoot)) {
+  const found = await host.locations.inspect(actual);
+  if (isSamePlace(found, await host.locations.inspect(wanted.dataRoot))) {
     await wanted.onAnswer?.();
     await startContainers(host, wanted, telling.note);
     return;
@@ -133,7 +136,7 @@ export async function startEngine(
     );
   }
   await telling.note(`the container engine came up in ${actual}: it is stopped and started again`);
-  await stopEngine(host, (await host.locations.inspect(actual)).real, telling);
+  await stopEngine(host, found.real, telling);
   await startEngine(host, { ...wanted, mayCorrect: false }, telling);
 }
 
@@ -174,15 +177,6 @@ const NOT_STARTED = {
     "Read the engine's own log (`logread -e docker` or `journalctl -u docker`), mend what it " +
     'names, then start the task again.',
 };
-
-export async function isSamePlace(
-  { locations }: ContainerHost,
-  one: string,
-  other: string,
-): Promise<boolean> {
-  const [a, b] = await Promise.all([locations.inspect(one), locations.inspect(other)]);
-  return a.location.device === b.location.device && a.location.path === b.location.path;
-}
 
 /** The engine itself starts again what its restart policies say; the others are started here. */
 const CONTAINERS_LIMIT_MS = 2 * 60_000;

@@ -1,32 +1,22 @@
 import { DepotError } from '../../errors.ts';
-import type { ContainerHost, ContainerSummary } from './device.ts';
+import type { ContainerSummary } from './engine/engine.ts';
+import type { ContainerHost } from './host.ts';
 import type { Act, StepContext } from '../../jobs/plan.ts';
 import { textOf } from './engine-control.ts';
-import { move } from './record.ts';
+import { move, recordedStep } from './record.ts';
 
 /**
  * What runs, and how it is configured: on record before anything else is done, since whatever
  * happens then, it is to be so again.
  */
 export function snapshotStep(host: ContainerHost): Act {
-  return {
-    id: 'look',
-    label: 'look what runs',
-    isRecorded: true,
-    act: async ({ memory, note }) => {
-      const { path, file, kind, text } = await host.settings.read();
-      const { real } = await host.locations.inspect(path);
-      move.write(
-        { memory },
-        {
-          setting: { path, file, kind, ...(text === undefined ? {} : { text }) },
-          source: real,
-          ...(await readRunning(host, real, note)),
-        },
-      );
-      return undefined;
-    },
-  };
+  return recordedStep('look', 'look what runs', async (context) => {
+    const { path, file, kind, text } = await host.settings.read();
+    const { real: source } = await host.locations.inspect(path);
+    const setting = { path, file, kind, ...(text !== undefined && { text }) };
+    const running = await readRunning(host, source, context.note);
+    move.write(context, { setting, source, ...running });
+  });
 }
 
 /**
@@ -34,27 +24,13 @@ export function snapshotStep(host: ContainerHost): Act {
  * first look.
  */
 export function rememberStep(host: ContainerHost): Act {
-  return {
-    id: 'remember',
-    label: 'remember what runs',
-    isRecorded: true,
-    act: async ({ memory, note }) => {
-      const before = move.read({ memory });
-      const now =
-        (await host.engine.state()).kind === 'answers'
-          ? await readRunning(host, before.source, note)
-          : before;
-      move.write(
-        { memory },
-        {
-          isStopping: true,
-          hasRun: before.hasRun || now.hasRun,
-          containers: now.containers,
-        },
-      );
-      return undefined;
-    },
-  };
+  return recordedStep('remember', 'remember what runs', async (context) => {
+    const before = move.read(context);
+    const doesAnswer = (await host.engine.state()).kind === 'answers';
+    const now = doesAnswer ? await readRunning(host, before.source, context.note) : before;
+    const { containers } = now;
+    move.write(context, { isStopping: true, hasRun: before.hasRun || now.hasRun, containers });
+  });
 }
 
 /** @throws DepotError unavailable if somebody has started the engine since it was stopped */

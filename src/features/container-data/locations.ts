@@ -2,10 +2,8 @@ import { lstat, open, readFile, realpath, stat, statfs } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { DepotError, systemCode } from '../../errors.ts';
-import type { MountEntry } from '../../device/disk/mounts.ts';
-import type { Location, Locations } from './device.ts';
 import { run } from '../../device/exec.ts';
-import { parseMountTable } from '../../device/disk/mounts.ts';
+import { readMounts, type MountEntry } from '../../device/disk/mounts.ts';
 
 /** A walk over a large data root on a slow disk. */
 const WALK_LIMITS = { timeoutMs: 30 * 60_000, maxBytes: 1024 ** 2 };
@@ -24,7 +22,34 @@ const FIND_LONG_PATH =
   `cd "$1" && find . -xdev -path "$(printf '%${MOST_PATH_BYTES + 3}s' | tr ' ' '?')*" 2>&1 | ` +
   `grep -a -e '^\\./' -e 'name too long$' | head -n 1`;
 
-export function createLocations(environment: Record<string, string>): Locations {
+/** What a path leads to. Of a path that is not there, its nearest folder that is. */
+export interface Location {
+  path: string;
+  /** Without symbolic links, as far as it is there. */
+  real: string;
+  kind: 'folder' | 'file' | 'nothing';
+  mount: MountEntry;
+  /** The same for every way that leads to it: bind mounts, links, subvolumes. */
+  location: { device: string; path: string };
+  freeBytes: number;
+  /** undefined if the file system makes them as needed. */
+  freeInodes: number | undefined;
+  /**
+   * What all files of the file system take; undefined if that says nothing about a copy of them.
+   */
+  used: { bytes: number; inodes: number } | undefined;
+}
+
+/** Too long for a path, from the folder on (MOST_PATH_BYTES). */
+export interface LongPath {
+  folder: string;
+  /** The first bytes of the path below it. */
+  start: string;
+}
+
+export type Locations = ReturnType<typeof createLocations>;
+
+export function createLocations(environment: Record<string, string>) {
   /** Runs a fixed shell text on one folder. */
   const onFolder = async (text: string, folder: string): Promise<string> => {
     const { exitCode, stdout, stderr } = await run(
@@ -38,20 +63,24 @@ export function createLocations(environment: Record<string, string>): Locations 
   };
   return {
     inspect,
-    system: async () => {
+    /** The mounts that hold `/` and `/overlay`. */
+    system: async (): Promise<MountEntry[]> => {
       const mounts = await readMounts();
       return [
         await mountOf('/', mounts),
         mounts.findLast(({ path }) => path === '/overlay'),
       ].filter((mount) => mount !== undefined);
     },
-    mountsBelow: async (folder) =>
+    /** What is mounted below a folder, itself left out. */
+    mountsBelow: async (folder: string): Promise<MountEntry[]> =>
       (await readMounts()).filter(({ path }) => isInsideFolder(path, folder)),
-    subvolumesBelow: async (folder) =>
+    /** btrfs subvolumes below a folder on one file system. */
+    subvolumesBelow: async (folder: string): Promise<string[]> =>
       (await onFolder('find "$1" -xdev -type d -inum 256', folder))
         .split('\n')
         .filter((path) => path !== '' && path !== folder),
-    usage: async (folder) => {
+    /** What the files below a folder take on its file system. @throws DepotError internal */
+    usage: async (folder: string): Promise<{ bytes: number; inodes: number }> => {
       // Files that go while du looks make it fail; what it counted stands. Either of the two waits
       // for the disk: together they take half the time.
       const output = await onFolder(
@@ -68,7 +97,8 @@ export function createLocations(environment: Record<string, string>): Locations 
       }
       return { bytes: Number(kibibytes) * 1024, inodes: Number(inodes) };
     },
-    longPath: async (folder) => {
+    /** A path below a folder that is too long to be copied, if there is one. */
+    longPath: async (folder: string): Promise<LongPath | undefined> => {
       const found = await onFolder(FIND_LONG_PATH, folder);
       const start = /\.\/([^\n]{1,100})/.exec(found)?.[1];
       return start === undefined ? undefined : { folder, start };
@@ -76,10 +106,7 @@ export function createLocations(environment: Record<string, string>): Locations 
   };
 }
 
-async function readMounts(): Promise<MountEntry[]> {
-  return parseMountTable(await readFile('/proc/self/mountinfo', 'utf8'));
-}
-
+/** @throws DepotError bad_request if the path leads nowhere: through a circle of links, say */
 async function inspect(path: string): Promise<Location> {
   const { nearest, rest } = await nearestOf(path);
   const [real, entry, room, mount] = await Promise.all([

@@ -1,15 +1,16 @@
 import { DepotError } from '../../errors.ts';
-import type { ContainerHost } from './device.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Act, Plan, Step, StepContext } from '../../jobs/plan.ts';
+import type { Act, Plan, Step } from '../../jobs/plan.ts';
 import { checkChange, checkMove } from './check.ts';
 import { passSteps } from './copy-steps.ts';
 import { sizeText } from '../../format-bytes.ts';
-import { startEngine, stopEngine } from './engine-control.ts';
+import { engineAtTarget, startEngine, stopEngine } from './engine-control.ts';
 import { snapshotStep, needStopped, rememberStep } from './engine-snapshot.ts';
+import type { ContainerHost } from './host.ts';
 import { leftText, moveRepair } from './rollback.ts';
 import type { MoveFacts } from './reasons-against.ts';
-import { move } from './record.ts';
+import { move, recordedStep } from './record.ts';
+import * as moves from './target-folder.ts';
 
 /**
  * migrate: copies while containers run, stops the engine for the rest, compares, and points the
@@ -22,95 +23,38 @@ export function migratePlan(
   { subject: target, params }: Job,
 ): Plan {
   const isCopy = params.overwrite !== 'chdir';
+  const isOverwriting = params.overwrite === 'true';
+  const task: Move = { host, target, isCopy };
+  const ofCopy = (...steps: Step[]): Step[] => (isCopy ? steps : []);
   return {
-    steps: isCopy
-      ? moveSteps(host, target, params.overwrite === 'true')
-      : changeSteps(host, target),
+    steps: [
+      snapshotStep(host),
+      checkStep(() =>
+        isCopy ? mayMove(host, target, { isOverwriting, isExact: true }) : mayChange(host, target),
+      ),
+      ...ofCopy(prepareStep(task), ...passSteps(host, target, 'live')),
+      rememberStep(host),
+      stopStep(host),
+      ...ofCopy(
+        ...passSteps(host, target, 'changed'),
+        ...passSteps(host, target, 'differing'),
+        ...passSteps(host, target, 'compare'),
+        placeStep(task),
+      ),
+      switchStep(task),
+      startStep(task),
+      ...ofCopy(...finishSteps(task)),
+      checkAgainStep(task),
+      reportStep(task),
+    ],
     repair: moveRepair(host, target, { isCopy }),
   };
 }
 
-function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean): Step[] {
-  const differing = passSteps(host, {
-    id: 'copy-differing',
-    label: 'copy what differs',
-    pass: 'differing',
-    target,
-  });
-  return [
-    snapshotStep(host),
-    {
-      id: 'check',
-      label: 'check',
-      isRecorded: true,
-      act: (context) =>
-        check(context, () => mayMove(host, target, { isOverwriting, isExact: true })),
-    },
-    {
-      id: 'prepare',
-      label: 'prepare',
-      isRecorded: true,
-      act: (context) => prepare(host, context, target),
-    },
-    ...passSteps(host, { id: 'copy-live', label: 'copy', pass: 'live', target }),
-    rememberStep(host),
-    stopStep(host),
-    ...passSteps(host, {
-      id: 'copy-changed',
-      label: 'copy what has changed',
-      pass: 'changed',
-      target,
-    }),
-    ...differing,
-    ...passSteps(host, {
-      id: 'compare',
-      label: 'compare',
-      pass: 'compare',
-      target,
-      retry: differing[0],
-    }),
-    {
-      id: 'place',
-      label: 'put in place',
-      isRecorded: true,
-      act: (context) => placeCopy(host, context, target),
-    },
-    switchStep(host, target, { isCopy: true }),
-    startStep(host, target, { isCopy: true }),
-    {
-      id: 'settle',
-      label: 'finish',
-      isLate: true,
-      act: () => host.moves.finish(target).then(() => undefined),
-    },
-    {
-      id: 'clean-up',
-      label: 'clean up',
-      isLate: true,
-      mustSucceed: false,
-      command: async () => host.copier.removal(await host.moves.finish(target)),
-    },
-    checkAgainStep(host, target, { isCopy: true }),
-    { id: 'tell', label: 'report', isLate: true, act: (context) => report(host, context, target) },
-  ];
-}
-
-function changeSteps(host: ContainerHost, target: string): Step[] {
-  return [
-    snapshotStep(host),
-    {
-      id: 'check',
-      label: 'check',
-      isRecorded: true,
-      act: (context) => check(context, () => mayChange(host, target)),
-    },
-    rememberStep(host),
-    stopStep(host),
-    switchStep(host, target, { isCopy: false }),
-    startStep(host, target, { isCopy: false }),
-    checkAgainStep(host, target, { isCopy: false }),
-    { id: 'tell', label: 'report', isLate: true, act: (context) => report(host, context, target) },
-  ];
+interface Move {
+  host: ContainerHost;
+  target: string;
+  isCopy: boolean;
 }
 
 /** @throws DepotError bad_request with every reason */
@@ -143,42 +87,35 @@ function refusal(target: string, reasons: string[]): DepotError {
   );
 }
 
-async function check(
-  { memory, note }: StepContext,
-  may: () => Promise<MoveFacts>,
-): Promise<undefined> {
-  const { source, target, need } = await may();
-  const bytes = need?.bytes ?? 0;
-  move.write(
-    { memory },
-    {
-      bytes,
-      device: target.mount.device,
-      ...(need === undefined ? {} : { heldBytes: need.heldBytes }),
-    },
-  );
-  if (bytes > 0) {
-    await note(
-      `${sizeText(bytes)} to be copied from ${source.path}; ${sizeText(target.freeBytes)} are free`,
-    );
-  }
+function checkStep(may: () => Promise<MoveFacts>): Act {
+  return recordedStep('check', 'check', async (context) => {
+    const { source, target, need } = await may();
+    const bytes = need?.bytes ?? 0;
+    const { device } = target.mount;
+    move.write(context, { bytes, device, ...(need && { heldBytes: need.heldBytes }) });
+    if (bytes > 0) {
+      await context.note(
+        `${sizeText(bytes)} to be copied from ${source.path}; ` +
+          `${sizeText(target.freeBytes)} are free`,
+      );
+    }
+  });
 }
 
-async function prepare(
-  { moves, locations }: ContainerHost,
-  { memory, job, note }: StepContext,
-  target: string,
-): Promise<undefined> {
-  const { device } = move.read({ memory });
-  const isStillThere = async (): Promise<boolean> =>
-    (await locations.inspect(target)).mount.device === device;
-  // Looked at before, so that nothing is made on the disk below, and after, so that nothing is
-  // copied to it.
-  if (!(await isStillThere())) throw unmounted(target);
-  const { created, left } = await moves.prepare(target, job.id);
-  if (left !== undefined) await note(leftText(left));
-  if (created !== undefined) move.write({ memory }, { created });
-  if (!(await isStillThere())) throw unmounted(target);
+function prepareStep({ host: { locations }, target }: Move): Act {
+  return recordedStep('prepare', 'prepare', async (context) => {
+    const { device } = move.read(context);
+    const needMounted = async (): Promise<void> => {
+      if ((await locations.inspect(target)).mount.device !== device) throw unmounted(target);
+    };
+    // Looked at before, so that nothing is made on the disk below, and after, so that nothing is
+    // copied to it.
+    await needMounted();
+    const { created, left } = await moves.prepare(target, context.job.id);
+    if (left !== undefined) await context.note(leftText(left));
+    if (created !== undefined) move.write(context, { created });
+    await needMounted();
+  });
 }
 
 function unmounted(target: string): DepotError {
@@ -196,65 +133,62 @@ function stopStep(host: ContainerHost): Act {
   };
 }
 
-async function placeCopy(
-  host: ContainerHost,
-  { memory, job }: StepContext,
-  target: string,
-): Promise<undefined> {
-  const { setting, source } = move.read({ memory });
-  await host.moves.need(target, job.id);
-  await needStopped(host, source);
-  await host.moves.redirect(target, [setting.path, source]);
-  await host.moves.place(target, source);
+function placeStep({ host, target }: Move): Act {
+  return recordedStep('place', 'put in place', async (context) => {
+    const { setting, source } = move.read(context);
+    await moves.need(target, context.job.id);
+    await needStopped(host, source);
+    await moves.redirect(target, [setting.path, source]);
+    await moves.place(target, source);
+  });
 }
 
-function switchStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
-  return {
-    id: 'switch',
-    label: 'point the engine there',
-    isRecorded: true,
-    act: async ({ memory }) => {
-      const { setting, source } = move.read({ memory });
-      await needStopped(host, source);
-      if (isCopy) await host.moves.noteSwitch(target);
-      await host.settings.write(setting, target);
-      return undefined;
-    },
-  };
+function switchStep({ host, target, isCopy }: Move): Act {
+  return recordedStep('switch', 'point the engine there', async (context) => {
+    const { setting, source } = move.read(context);
+    await needStopped(host, source);
+    if (isCopy) await moves.noteSwitch(target);
+    await host.settings.write(setting, target);
+  });
 }
 
-function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
-  return {
-    id: 'start-engine',
-    label: 'start the engine',
-    isRecorded: true,
-    // What containers write there from now on is nowhere else.
-    isLate: true,
-    act: async (context) => {
-      const { containers, device } = move.read(context);
-      // An engine that finds no data root makes one: on the disk below, if the disk has gone.
-      if (isCopy) await host.moves.need(target, context.job.id);
-      else if ((await host.locations.inspect(target)).mount.device !== device) {
-        throw unmounted(target);
-      }
-      await startEngine(
-        host,
-        {
-          dataRoot: target,
-          containers,
-          mayLack: !isCopy,
-          ...(isCopy ? { onAnswer: () => host.moves.noteRun(target, context.job.id) } : {}),
-        },
-        context,
-      );
-      move.write(context, { isDone: true });
-      return undefined;
+function startStep({ host, target, isCopy }: Move): Act {
+  const step = recordedStep('start-engine', 'start the engine', async (context) => {
+    const { containers, device } = move.read(context);
+    const jobId = context.job.id;
+    // An engine that finds no data root makes one: on the disk below, if the disk has gone.
+    if (isCopy) await moves.need(target, jobId);
+    else if ((await host.locations.inspect(target)).mount.device !== device) {
+      throw unmounted(target);
+    }
+    const wanted = { ...engineAtTarget(target, { jobId, isCopy }), containers };
+    await startEngine(host, wanted, context);
+    move.write(context, { isDone: true });
+  });
+  // What containers write there from now on is nowhere else.
+  return { ...step, isLate: true };
+}
+
+function finishSteps({ host, target }: Move): Step[] {
+  return [
+    {
+      id: 'settle',
+      label: 'finish',
+      isLate: true,
+      act: () => moves.finish(target).then(() => undefined),
     },
-  };
+    {
+      id: 'clean-up',
+      label: 'clean up',
+      isLate: true,
+      mustSucceed: false,
+      command: async () => host.copier.removal(await moves.finish(target)),
+    },
+  ];
 }
 
 /** What has come up may have been killed while the rest was cleaned up. */
-function checkAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
+function checkAgainStep({ host, target, isCopy }: Move): Act {
   return {
     id: 'look-again',
     label: 'check again',
@@ -267,20 +201,24 @@ function checkAgainStep(host: ContainerHost, target: string, { isCopy }: { isCop
   };
 }
 
-async function report(
-  { locations }: ContainerHost,
-  { memory, note }: StepContext,
-  target: string,
-): Promise<undefined> {
-  const { setting, source, heldBytes } = move.read({ memory });
-  const bytes = heldBytes ?? (await locations.usage(source)).bytes;
-  await note(`the engine works in ${target}, and the containers run`);
-  await note(
-    `the disk of ${target} must be mounted before the engine starts: without it the engine ` +
-      'would begin anew on the disk below',
-  );
-  await note(
-    `the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when ` +
-      'you no longer want it',
-  );
+function reportStep({ host, target }: Move): Act {
+  return {
+    id: 'tell',
+    label: 'report',
+    isLate: true,
+    act: async (context) => {
+      const { setting, source, heldBytes } = move.read(context);
+      const bytes = heldBytes ?? (await host.locations.usage(source)).bytes;
+      await context.note(`the engine works in ${target}, and the containers run`);
+      await context.note(
+        `the disk of ${target} must be mounted before the engine starts: without it the engine ` +
+          'would begin anew on the disk below',
+      );
+      await context.note(
+        `the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when ` +
+          'you no longer want it',
+      );
+      return undefined;
+    },
+  };
 }

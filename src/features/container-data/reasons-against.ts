@@ -1,5 +1,6 @@
-import type { EngineState, KnownSetting, LongPath, Location } from './device.ts';
-import { MOST_PATH_BYTES } from './locations.ts';
+import type { KnownSetting } from './engine/data-root-setting.ts';
+import type { EngineState } from './engine/engine.ts';
+import { MOST_PATH_BYTES, type Location, type LongPath } from './locations.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import type { MountEntry } from '../../device/disk/mounts.ts';
 import { sizeText } from '../../format-bytes.ts';
@@ -76,7 +77,7 @@ function reasonsFrom(reasons: readonly Reason[], facts: MoveFacts): string[] {
 const MARGIN = 1.05;
 
 const samePlace: Reason = ({ source, target }) =>
-  isSame(source, target) ? `${target.path} is where the container data is` : undefined;
+  isSamePlace(source, target) ? `${target.path} is where the container data is` : undefined;
 
 const notAFolder: Reason = ({ target }) =>
   target.kind === 'file' ? `${target.path} leads to something that is no folder` : undefined;
@@ -110,7 +111,7 @@ const readOnly: Reason = ({ target: { path, mount } }) =>
   mount.isReadOnly ? `${path} is on ${mount.path}, which is mounted read-only` : undefined;
 
 const mountsBelowTarget: Reason = ({ source, target, mountsInTarget: [first] }) =>
-  first === undefined || isSame(source, target) || isInside(source, target)
+  first === undefined || isSamePlace(source, target) || isInside(source, target)
     ? undefined
     : `${first.path} is mounted below ${target.path}`;
 
@@ -246,7 +247,8 @@ export function isOnSystem({ mount }: Location, system: readonly MountEntry[]): 
   return system.some(({ device }) => device === mount.device);
 }
 
-function isSame(one: Location, other: Location): boolean {
+/** Whether two ways lead to the same place. */
+export function isSamePlace(one: Location, other: Location): boolean {
   return (
     one.real === other.real ||
     (one.location.device === other.location.device && one.location.path === other.location.path)

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { slots } from '../../jobs/memory.ts';
+import type { Act, StepContext } from '../../jobs/plan.ts';
 
 const container = v.object({ id: v.string(), name: v.string() });
 
@@ -32,7 +33,6 @@ export const move = slots('the move', {
   isStopping: v.optional(v.boolean(), false),
   /** What has changed was not all that differs. */
   isThorough: v.optional(v.boolean(), false),
-  isRetried: v.optional(v.boolean(), false),
   /** The engine runs at the new place: nothing is undone any more. */
   isDone: v.optional(v.boolean(), false),
   /** The engine cannot be made to leave the new place: nothing is undone any more, either. */
@@ -40,3 +40,16 @@ export const move = slots('the move', {
 });
 
 export type MoveRecord = ReturnType<typeof move.read>;
+
+/** A step whose end, and what it has remembered, is on record before the next one begins. */
+export function recordedStep(
+  id: string,
+  label: string,
+  work: (context: StepContext) => Promise<void>,
+): Act {
+  const act: Act['act'] = async (context) => {
+    await work(context);
+    return undefined;
+  };
+  return { id, label, isRecorded: true, act };
+}

@@ -1,10 +1,13 @@
 import { isReadOnlyDisk } from '../../device/disk/disk-full.ts';
 import { reasonOf } from '../../errors.ts';
-import type { ContainerHost } from './device.ts';
 import type { Act, Step, StepContext } from '../../jobs/plan.ts';
 import { isFull } from './copy-steps.ts';
-import { isSamePlace, startEngine, stopEngine, type EngineWanted } from './engine-control.ts';
-import { move, type MoveRecord } from './record.ts';
+import { engineAtTarget, startEngine, stopEngine, type EngineWanted } from './engine-control.ts';
+import type { ContainerHost } from './host.ts';
+import { isSamePlace } from './reasons-against.ts';
+import { move, recordedStep, type MoveRecord } from './record.ts';
+import * as moves from './target-folder.ts';
+import { moveFolder } from './target-layout.ts';
 
 /**
  * After a move that was stopped, failed or interrupted. Invariants:
@@ -24,68 +27,63 @@ export function moveRepair(
   target: string,
   { isCopy }: { isCopy: boolean },
 ): Step[] {
-  type Work = (context: StepContext, record: MoveRecord) => Promise<void>;
-  const step = (id: string, label: string, work: Work): Act => ({
-    id,
-    label,
-    isRecorded: true,
-    act: async (context) => {
-      const record = move.find(context);
-      if (record !== undefined && !record.isStuck) await work(context, record);
-      return undefined;
-    },
-  });
+  const repairIn = (context: StepContext): Repair | undefined => {
+    const record = move.find(context);
+    if (record === undefined || record.isStuck) return undefined;
+    return { host, context, record, target, isCopy };
+  };
+  type Work = (repair: Repair) => Promise<void>;
+  const step = (id: string, label: string, work: Work): Act =>
+    recordedStep(id, label, async (context) => {
+      const repair = repairIn(context);
+      if (repair !== undefined) await work(repair);
+    });
   const undo = (id: string, label: string, work: Work): Act =>
-    step(id, label, async (context, record) => (record.isDone ? undefined : work(context, record)));
+    step(id, label, async (repair) => (repair.record.isDone ? undefined : work(repair)));
   return [
-    undo('look', 'look where the engine runs', (context, record) =>
-      acceptNewPlace(host, context, { record, target, isCopy }),
-    ),
-    undo('stop-engine', 'stop the engine there', (context, record) =>
-      leaveNewPlace(host, context, { record, target, isCopy }),
-    ),
+    undo('look', 'look where the engine runs', acceptNewPlace),
+    undo('stop-engine', 'stop the engine there', leaveNewPlace),
     {
-      ...undo('restore-configuration', 'put the configuration back', async (_context, record) =>
-        (await isSwitched(host, record, target))
-          ? host.settings.restore(record.setting, target)
+      ...undo('restore-configuration', 'put the configuration back', async (repair) =>
+        (await isSwitched(repair))
+          ? host.settings.restore(repair.record.setting, target)
           : undefined,
       ),
       needsRoom: true,
     },
-    undo('restore-target', 'put the target back', async (context, record) =>
-      putTargetBack(host, context, { record, target, isCopy }).catch((error: unknown) => {
+    undo('restore-target', 'put the target back', async (repair) =>
+      putTargetBack(repair).catch((error: unknown) => {
         // The engine does not wait for it.
         if (!isReadOnlyDisk(error)) throw error;
       }),
     ),
-    undo('start-engine', 'start the engine where it was', (context, record) =>
-      returnToOldPlace(host, context, { record, target }),
-    ),
-    undo('restore-target-later', 'put the target back', (context, record) =>
-      putTargetBack(host, context, { record, target, isCopy }),
-    ),
-    step('settle', 'settle', async (_context, { isDone }) =>
-      isCopy && isDone ? host.moves.finish(target).then(() => undefined) : undefined,
-    ),
+    undo('start-engine', 'start the engine where it was', returnToOldPlace),
+    undo('restore-target-later', 'put the target back', putTargetBack),
+    step('settle', 'settle', async ({ record }) => {
+      if (isCopy && record.isDone) await moves.finish(target);
+    }),
     {
       id: 'remove-copy',
       label: 'remove the copy',
       mustSucceed: false,
       command: async (context) => {
-        const folder = isCopy ? await toRemove(host, context, target) : undefined;
+        const repair = isCopy ? repairIn(context) : undefined;
+        const folder = repair && (await toRemove(repair));
         return folder === undefined ? undefined : host.copier.removal(folder);
       },
     },
-    step('see-engine', 'see that the engine runs', async (context, record) => {
-      await keepRunning(host, context, { record, target, isCopy });
+    step('see-engine', 'see that the engine runs', async (repair) => {
+      await keepRunning(repair);
       // What failed was the rest of the work, and by now that is done, too.
-      if (record.isDone) context.callDone();
+      if (repair.record.isDone) repair.context.callDone();
     }),
-    step('tell', 'tell', (context, record) => report(host, context, { record, target, isCopy })),
+    step('tell', 'tell', report),
   ];
 }
 
-interface Move {
+interface Repair {
+  host: ContainerHost;
+  context: StepContext;
   record: MoveRecord;
   target: string;
   isCopy: boolean;
@@ -96,57 +94,38 @@ interface Move {
  * containers have been writing there since. Going back would lose that; if all is well the move
  * is done.
  */
-async function acceptNewPlace(
-  host: ContainerHost,
-  context: StepContext,
-  { record, target, isCopy }: Move,
-): Promise<void> {
-  if (context.job.verdict?.state !== 'interrupted' || !(await isSwitched(host, record, target))) {
-    return;
-  }
-  if (isCopy && !(await host.moves.isThere(target, context.job.id))) return;
+async function acceptNewPlace(repair: Repair): Promise<void> {
+  const { host, context, record, target, isCopy } = repair;
+  const { id: jobId, verdict } = context.job;
+  if (verdict?.state !== 'interrupted' || !(await isSwitched(repair))) return;
+  if (isCopy && !(await moves.isThere(target, jobId))) return;
+  const { containers } = record;
   try {
-    await startEngine(
-      host,
-      {
-        dataRoot: target,
-        containers: record.containers,
-        mayLack: !isCopy,
-        ...(isCopy ? { onAnswer: () => host.moves.noteRun(target, context.job.id) } : {}),
-      },
-      context,
-    );
+    await startEngine(host, { ...engineAtTarget(target, { jobId, isCopy }), containers }, context);
     move.write(context, { isDone: true });
   } catch (error) {
     await context.note(reasonOf(error));
   }
 }
 
-async function isSwitched(
-  { settings }: ContainerHost,
-  { setting }: MoveRecord,
-  target: string,
-): Promise<boolean> {
-  return setting.path !== target && (await settings.read()).path === target;
+async function isSwitched({ host, record: { setting }, target }: Repair): Promise<boolean> {
+  return setting.path !== target && (await host.settings.read()).path === target;
 }
 
 /**
  * Where the engine cannot be made to leave the new place it is let be there: one engine at one
  * place, and a configuration that says which.
  */
-async function leaveNewPlace(
-  host: ContainerHost,
-  context: StepContext,
-  { record, target, isCopy }: Move,
-): Promise<void> {
-  if (!(await isSwitched(host, record, target))) return;
+async function leaveNewPlace(repair: Repair): Promise<void> {
+  const { host, context, target, isCopy } = repair;
+  if (!(await isSwitched(repair))) return;
   const { real } = await host.locations.inspect(target);
   await stopEngine(host, real, context).catch(async (error: unknown) => {
     move.write(context, { isStuck: true });
     await context.note(`${reasonOf(error)}; it stays at ${target}`);
   });
-  if (isCopy && !(await host.moves.isThere(target, context.job.id))) {
-    await context.note(await goneText(host, target));
+  if (isCopy && !(await moves.isThere(target, context.job.id))) {
+    await context.note(await goneText(target));
   }
 }
 
@@ -154,7 +133,7 @@ async function leaveNewPlace(
  * Containers may have written to that disk before it went. And an engine that is started without it
  * begins anew on the disk below.
  */
-async function goneText({ moves }: ContainerHost, target: string): Promise<string> {
+async function goneText(target: string): Promise<string> {
   const { isEmpty } = await moves.inspect(target);
   const below = isEmpty
     ? ''
@@ -167,18 +146,17 @@ async function goneText({ moves }: ContainerHost, target: string): Promise<strin
 }
 
 /** Not while the engine is sent there, or works there all the same. */
-async function putTargetBack(
-  host: ContainerHost,
-  { job, note }: StepContext,
-  { record, target, isCopy }: Move,
-): Promise<void> {
-  const { moves, engine } = host;
-  if (!isCopy || !(await moves.isThere(target, job.id))) return;
-  if (await isSwitched(host, record, target)) return;
-  const state = await engine.state();
-  if (state.kind === 'answers' && (await isSamePlace(host, state.dataRoot, target))) return;
+async function putTargetBack(repair: Repair): Promise<void> {
+  const { host, context, target, isCopy } = repair;
+  if (!isCopy || !(await moves.isThere(target, context.job.id))) return;
+  if (await isSwitched(repair)) return;
+  const state = await host.engine.state();
+  const { inspect } = host.locations;
+  if (state.kind === 'answers') {
+    if (isSamePlace(await inspect(state.dataRoot), await inspect(target))) return;
+  }
   const left = await moves.restore(target);
-  if (left !== undefined) await note(leftText(left));
+  if (left !== undefined) await context.note(leftText(left));
 }
 
 export function leftText(left: string): string {
@@ -188,13 +166,10 @@ export function leftText(left: string): string {
   );
 }
 
-async function returnToOldPlace(
-  host: ContainerHost,
-  context: StepContext,
-  { record, target }: Pick<Move, 'record' | 'target'>,
-): Promise<void> {
+async function returnToOldPlace(repair: Repair): Promise<void> {
+  const { host, context, record } = repair;
   const { isStopping, hasRun, containers, setting } = record;
-  if (!hasRun || (await isSwitched(host, record, target))) return;
+  if (!hasRun || (await isSwitched(repair))) return;
   const isGone = (await host.engine.state()).kind === 'absent';
   if (!isStopping && !isGone) return;
   await startEngine(host, { dataRoot: setting.path, containers, mayCorrect: true }, context);
@@ -205,17 +180,14 @@ async function returnToOldPlace(
  * Whatever became of the engine while all this was done: if it ran, it runs, and where its
  * configuration says.
  */
-async function keepRunning(
-  host: ContainerHost,
-  context: StepContext,
-  { record, target, isCopy }: Move,
-): Promise<void> {
+async function keepRunning(repair: Repair): Promise<void> {
+  const { host, context, record, target } = repair;
   const { hasRun, isStopping, containers, setting } = record;
   if (!hasRun || (!isStopping && (await host.engine.state()).kind !== 'absent')) return;
-  const wanted = await engineWanted(host, context, { record, target, isCopy });
+  const wanted = await engineWanted(repair);
   try {
     // Without its disk it would begin anew on the disk below.
-    if (wanted.onAnswer !== undefined) await host.moves.need(target, context.job.id);
+    if (wanted.onAnswer !== undefined) await moves.need(target, context.job.id);
     await startEngine(host, { ...wanted, containers, mayCorrect: true }, context);
   } catch (error) {
     await context.note(
@@ -227,54 +199,42 @@ async function keepRunning(
   }
 }
 
-async function engineWanted(
-  host: ContainerHost,
-  { job }: StepContext,
-  { record, target, isCopy }: Move,
-): Promise<Pick<EngineWanted, 'dataRoot' | 'mayLack' | 'onAnswer'>> {
+async function engineWanted(repair: Repair): Promise<Omit<EngineWanted, 'containers'>> {
+  const { record, target, isCopy, context } = repair;
   if (record.isDone) return { dataRoot: target, mayLack: !isCopy };
-  if (!(await isSwitched(host, record, target))) return { dataRoot: record.setting.path };
-  return isCopy
-    ? { dataRoot: target, onAnswer: () => host.moves.noteRun(target, job.id) }
-    : { dataRoot: target, mayLack: true };
+  if (!(await isSwitched(repair))) return { dataRoot: record.setting.path };
+  return engineAtTarget(target, { jobId: context.job.id, isCopy });
 }
 
-async function toRemove(
-  host: ContainerHost,
-  { job, memory }: StepContext,
-  target: string,
-): Promise<string | undefined> {
-  const record = move.find({ memory });
-  if (record === undefined || record.isStuck) return undefined;
-  if (record.isDone) return host.moves.finish(target);
-  if (!(await host.moves.isThere(target, job.id))) return undefined;
+async function toRemove({ host, context, record, target }: Repair): Promise<string | undefined> {
+  const { id, verdict } = context.job;
+  if (record.isDone) return moves.finish(target);
+  if (!(await moves.isThere(target, id))) return undefined;
   // What the target held may still be in there.
-  if (!(await host.moves.isRestored(target))) return undefined;
-  const folder = host.moves.folderIn(target);
+  if (!(await moves.isRestored(target))) return undefined;
+  const { folder } = moveFolder(target);
   if ((await host.engine.holders(folder)).length > 0) return undefined;
-  return job.verdict?.state === 'stopped' || (await isFull(host, target)) ? folder : undefined;
+  return verdict?.state === 'stopped' || (await isFull(host, target)) ? folder : undefined;
 }
 
-async function report(
-  host: ContainerHost,
-  { job, note }: StepContext,
-  { record, target, isCopy }: Move,
-): Promise<void> {
+async function report(repair: Repair): Promise<void> {
+  const { context, record, target, isCopy } = repair;
+  const { job, note } = context;
   if (record.isDone) {
     await note(`the engine works in ${target}; the old data is still in ${record.setting.path}`);
-  } else if (await isSwitched(host, record, target)) {
+  } else if (await isSwitched(repair)) {
     await note(
       `the engine stays in ${target}: its configuration cannot be put back. The old data is ` +
         `still in ${record.setting.path}`,
     );
-  } else if (isCopy && (await host.moves.isThere(target, job.id))) {
-    const folder = host.moves.folderIn(target);
+  } else if (isCopy && (await moves.isThere(target, job.id))) {
+    const { folder } = moveFolder(target);
     await note(
-      (await host.moves.isRestored(target))
+      (await moves.isRestored(target))
         ? `what was copied stays in ${folder} for the next try; it may be removed`
         : `what ${target} held is still in ${folder}: the next try puts it back`,
     );
   } else if (record.created !== undefined) {
-    await host.moves.tidy(target, record.created);
+    await moves.tidy(target, record.created);
   }
 }

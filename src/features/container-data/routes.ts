@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { createDiskAsking } from '../../device/disk/patience.ts';
 import { DepotError } from '../../errors.ts';
-import type { ContainerHost } from './device.ts';
+import type { ContainerHost } from './host.ts';
 import type { FeatureContext } from '../feature.ts';
 import { isEnded } from '../../jobs/states.ts';
 import { checkMove, hasEngine, isDataOnSystem } from './check.ts';

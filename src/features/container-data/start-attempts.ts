@@ -1,18 +1,4 @@
-import type { Launch } from './device.ts';
-
-/**
- * Runs a service manager's command as often as it takes, but no two at a time and only so often.
- */
-export interface StartAttempts {
-  /** Runs it if it does not run, and has had time to show its effect. */
-  need: () => Promise<void>;
-  /** It shows effect: when that is gone again, the next run need not wait for it. */
-  seen: () => void;
-  isFree: () => boolean;
-  hasRun: () => boolean;
-  /** Whether it has run as often as it may, without effect. */
-  isGivenUp: () => boolean;
-}
+import type { Launch } from './engine/engine.ts';
 
 /**
  * From a command's end to its effect, such as the socket of an engine that it has put into the
@@ -21,19 +7,25 @@ export interface StartAttempts {
 const EFFECT_MS = 10_000;
 const SEEN_EFFECT_MS = 3000;
 
+export type StartAttempts = ReturnType<typeof createStartAttempts>;
+
+/**
+ * Runs a service manager's command as often as it takes, but no two at a time and only so often.
+ */
 export function createStartAttempts({
   launch,
   most,
 }: {
   launch: () => Promise<Launch>;
   most: number;
-}): StartAttempts {
+}) {
   let count = 0;
   let isRunning = false;
   let quietUntil = 0;
   const isFree = (): boolean => !isRunning && performance.now() >= quietUntil;
   return {
-    need: async () => {
+    /** Runs it if it does not run, and has had time to show its effect. */
+    need: async (): Promise<void> => {
       if (!isFree() || count >= most) return;
       count += 1;
       isRunning = true;
@@ -43,9 +35,13 @@ export function createStartAttempts({
         quietUntil = performance.now() + EFFECT_MS;
       });
     },
-    seen: () => (quietUntil = Math.min(quietUntil, performance.now() + SEEN_EFFECT_MS)),
+    /** It shows effect: when that is gone again, the next run need not wait for it. */
+    seen: (): void => {
+      quietUntil = Math.min(quietUntil, performance.now() + SEEN_EFFECT_MS);
+    },
     isFree,
     hasRun: () => count > 0,
+    /** Whether it has run as often as it may, without effect. */
     isGivenUp: () => count >= most && isFree(),
   };
 }

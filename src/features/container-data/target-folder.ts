@@ -16,113 +16,55 @@ import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { isFolder, isThere as isThereAt } from '../../device/is-there.ts';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
-import type { MoveFolders } from './device.ts';
 import { redirectContainers } from './engine/rewrite-paths.ts';
 import { replaceFile, syncPath } from '../../device/durable-file.ts';
-import {
-  ASIDE_NAME,
-  ASIDE_PART_NAME,
-  COPY_NAME,
-  DONE_NAME,
-  KEPT_OUT,
-  LEFT_PREFIX,
-  MARKER_NAME,
-  MOVE_NAME,
-  OWNER_NAME,
-  RAN_NAME,
-} from './target-layout.ts';
 import { runTraceOf } from './engine/run-trace.ts';
+import { KEPT_OUT, LEFT_PREFIX, moveFolder } from './target-layout.ts';
+
+/**
+ * The folder of a move in its target: all that is copied is below it until it is put in place. It
+ * lies on the target's disk: if the disk is not mounted there is no such folder, and nothing can be
+ * copied to the disk below. Invariants:
+ *  - only what is below that folder is ever deleted; what the target held is moved aside whole, and
+ *    back;
+ *  - each rename can be the last one before a crash: whether `aside` is there tells how far it
+ *    went, and doing it again goes on from there.
+ */
+
+/** What a target holds, without what an earlier move has left there. */
+export interface TargetContent {
+  isEmpty: boolean;
+  /** A move's own folder is there. */
+  hasMove: boolean;
+}
+
+export async function inspect(target: string): Promise<TargetContent> {
+  const { folder, aside, part } = moveFolder(target);
+  const [old, halfOld, here] = await Promise.all([aside, part, target].map(entriesOf));
+  // What an earlier move had put in place stands there for what it had moved aside.
+  const held = old ?? [...(halfOld ?? []), ...(here ?? [])];
+  return { isEmpty: held.length === 0, hasMove: (await entriesOf(folder)) !== undefined };
+}
+
+/** Whether the folder is there, and this job's: so is its disk. */
+export async function isThere(target: string, job: string): Promise<boolean> {
+  return (await readFile(moveFolder(target).owner, 'latin1').catch(() => '')) === job;
+}
+
+/** @throws DepotError unavailable if the disk is not mounted any more, or another one is */
+export async function need(target: string, job: string): Promise<void> {
+  if (await isThere(target, job)) return;
+  throw new DepotError(
+    'unavailable',
+    `cannot go on with ${target}: what was copied there is gone; is its disk still mounted?`,
+  );
+}
 
 /**
  * How much older than the copy its marker is, so that no change falls between two ticks of the
  * clock.
  */
 const MARKER_AGE_S = 2;
-
-/**
- * A move's own folder lies in the target, on the target's disk: if the disk is not mounted there
- * is no such folder, and nothing can be copied to the disk below. Invariants:
- *  - only what is below that folder is ever deleted; what the target held is moved aside whole, and
- *    back;
- *  - each rename can be the last one before a crash: whether ASIDE_NAME is there tells how far it
- *    went, and doing it again goes on from there.
- */
-export function createMoveFolders(): MoveFolders {
-  const isThere = async (target: string, job: string): Promise<boolean> =>
-    (await readFile(join(target, MOVE_NAME, OWNER_NAME), 'latin1').catch(() => '')) === job;
-  const need = async (target: string, job: string): Promise<void> => {
-    if (!(await isThere(target, job))) {
-      throw new DepotError(
-        'unavailable',
-        `cannot go on with ${target}: what was copied there is gone; is its disk still mounted?`,
-      );
-    }
-  };
-  return {
-    folderIn: (target) => join(target, MOVE_NAME),
-    inspect: async (target) => {
-      const folder = join(target, MOVE_NAME);
-      const [aside, part, here] = await Promise.all(
-        [join(folder, ASIDE_NAME), join(folder, ASIDE_PART_NAME), target].map(entriesOf),
-      );
-      // What an earlier move had put in place stands there for what it had moved aside.
-      const held = aside ?? [...(part ?? []), ...(here ?? [])];
-      return { isEmpty: held.length === 0, hasMove: (await entriesOf(folder)) !== undefined };
-    },
-    prepare: (target, job) => inWords(target, () => prepare(target, job)),
-    isThere,
-    need,
-    redirect: (target, sources) =>
-      inWords(target, async () => {
-        const real = await realpath(target);
-        for (const root of [join(target, MOVE_NAME, COPY_NAME), target]) {
-          await redirectContainers(root, { from: sources, to: real });
-        }
-      }),
-    place: (target, source) => inWords(target, () => place(target, source)),
-    noteSwitch: (target) =>
-      inWords(target, async () =>
-        replaceFile(join(target, MOVE_NAME, RAN_NAME), await runTraceOf(target)),
-      ),
-    noteRun: (target, job) =>
-      inWords(target, async () => {
-        await need(target, job);
-        await replaceFile(join(target, MOVE_NAME, RAN_NAME), ANSWERED);
-      }),
-    restore: (target) => inWords(target, () => restore(target)),
-    isRestored: async (target) => {
-      const aside = [ASIDE_NAME, ASIDE_PART_NAME].map((name) => join(target, MOVE_NAME, name));
-      return (await Promise.all(aside.map(entriesOf))).every((entries) => entries === undefined);
-    },
-    tidy: async (target, created) => {
-      for (
-        let folder = target;
-        folder === created || isInsideFolder(folder, created);
-        folder = dirname(folder)
-      ) {
-        // Somebody else uses it by now, or it is gone.
-        if (
-          await rmdir(folder).then(
-            () => false,
-            () => true,
-          )
-        ) {
-          return;
-        }
-      }
-    },
-    finish: async (target) => {
-      const done = join(target, DONE_NAME);
-      if (await isFolder(join(target, MOVE_NAME))) {
-        // One that is left from long ago must not be in the way.
-        await rm(done, { recursive: true, force: true });
-        await rename(join(target, MOVE_NAME), done);
-        await syncPath(target);
-      }
-      return done;
-    },
-  };
-}
 
 /** What a full, a failing or an absent disk says, as everything else is said. */
 async function inWords<Result>(target: string, work: () => Promise<Result>): Promise<Result> {
@@ -143,22 +85,28 @@ async function inWords<Result>(target: string, work: () => Promise<Result>): Pro
   }
 }
 
-async function prepare(
+/**
+ * Makes it, the target too; one that an earlier move has left is taken over, whatever it had put in
+ * place being taken back first.
+ * @returns the uppermost folder that had to be made for the target, and what `restore` returns
+ */
+export function prepare(
   target: string,
   job: string,
 ): Promise<{ created: string | undefined; left: string | undefined }> {
-  const created = await makeTarget(target);
-  const folder = join(target, MOVE_NAME);
-  await makeFolder(folder);
-  const left = await restore(target);
-  await makeFolder(folder);
-  await makeFolder(join(folder, COPY_NAME));
-  await makeMarker(join(folder, MARKER_NAME));
-  await replaceFile(join(folder, OWNER_NAME), job);
-  return { created, left };
+  return inWords(target, async () => {
+    const created = await makeTarget(target);
+    const { folder, copy, marker, owner } = moveFolder(target);
+    await makeFolder(folder);
+    const left = await restore(target);
+    await makeFolder(folder);
+    await makeFolder(copy);
+    await makeMarker(marker);
+    await replaceFile(owner, job);
+    return { created, left };
+  });
 }
 
-/** @returns the uppermost folder that had to be made */
 async function makeTarget(target: string): Promise<string | undefined> {
   try {
     return await mkdir(target, { recursive: true, mode: 0o755 });
@@ -188,50 +136,122 @@ async function makeMarker(file: string): Promise<void> {
   await utimes(file, time, time);
 }
 
-async function place(target: string, source: string): Promise<void> {
-  const folder = join(target, MOVE_NAME);
-  const [copy, aside, part] = [COPY_NAME, ASIDE_NAME, ASIDE_PART_NAME].map((name) =>
-    join(folder, name),
-  ) as [string, string, string];
-  if (!(await isFolder(aside))) {
-    await makeFolder(part);
-    await likeFolder(part, target);
-    await moveEntries(target, part);
-    await rename(part, aside);
-    await syncPath(folder);
-  }
-  await moveEntries(copy, target);
-  await likeFolder(target, source);
-  await syncPath(target);
+/**
+ * Lets the copy's containers find in the target what they have in the data root: the engine writes
+ * down the whole paths of their volumes and logs.
+ */
+export function redirect(target: string, sources: readonly string[]): Promise<void> {
+  return inWords(target, async () => {
+    const real = await realpath(target);
+    for (const root of [moveFolder(target).copy, target]) {
+      await redirectContainers(root, { from: sources, to: real });
+    }
+  });
 }
 
-/** @returns where the copy is left, if an engine has worked with it */
-async function restore(target: string): Promise<string | undefined> {
-  const folder = join(target, MOVE_NAME);
-  const [copy, aside, part] = [COPY_NAME, ASIDE_NAME, ASIDE_PART_NAME].map((name) =>
-    join(folder, name),
-  ) as [string, string, string];
-  if (await isFolder(aside)) {
-    await makeFolder(copy);
-    await moveEntries(target, copy);
-    await rename(aside, part);
-    await syncPath(folder);
+/**
+ * Moves what the target holds aside and the copy in its place, with the source's owner and mode;
+ * safe to do again.
+ */
+export function place(target: string, source: string): Promise<void> {
+  return inWords(target, async () => {
+    const { folder, copy, aside, part } = moveFolder(target);
+    if (!(await isFolder(aside))) {
+      await makeFolder(part);
+      await likeFolder(part, target);
+      await moveEntries(target, part);
+      await rename(part, aside);
+      await syncPath(folder);
+    }
+    await moveEntries(copy, target);
+    await likeFolder(target, source);
+    await syncPath(target);
+  });
+}
+
+/** Notes how the copy in its place looks before an engine can work with it. */
+export function noteSwitch(target: string): Promise<void> {
+  return inWords(target, async () => replaceFile(moveFolder(target).ran, await runTraceOf(target)));
+}
+
+/**
+ * Notes that an engine has worked with the copy: from now on there may be in it what is nowhere
+ * else. @throws DepotError unavailable, like `need`
+ */
+export function noteRun(target: string, job: string): Promise<void> {
+  return inWords(target, async () => {
+    await need(target, job);
+    await replaceFile(moveFolder(target).ran, ANSWERED);
+  });
+}
+
+/**
+ * Undoes `place`, wherever it was broken off; safe to do again.
+ * @returns where the copy is left for good, if an engine has worked with it; no later move touches
+ *   it
+ */
+export function restore(target: string): Promise<string | undefined> {
+  return inWords(target, async () => {
+    const { folder, copy, aside, part, ran } = moveFolder(target);
+    if (await isFolder(aside)) {
+      await makeFolder(copy);
+      await moveEntries(target, copy);
+      await rename(aside, part);
+      await syncPath(folder);
+    }
+    if (await isFolder(part)) {
+      await moveEntries(part, target);
+      await likeFolder(target, part);
+      await rmdir(part);
+      await syncPath(folder);
+    }
+    if (!(await hasRun(ran, copy))) {
+      // The next try changes the copy, and that is nobody's run.
+      await rm(ran, { force: true });
+      return undefined;
+    }
+    const left = join(target, `${LEFT_PREFIX}${Date.now()}`);
+    await rename(folder, left);
+    await syncPath(target);
+    return left;
+  });
+}
+
+/** Whether nothing of what the target held is still aside. */
+export async function isRestored(target: string): Promise<boolean> {
+  const { aside, part } = moveFolder(target);
+  const held = await Promise.all([aside, part].map(entriesOf));
+  return held.every((entries) => entries === undefined);
+}
+
+/** Removes the folders that `prepare` made, as far as they are empty. */
+export async function tidy(target: string, created: string): Promise<void> {
+  try {
+    for (
+      let folder = target;
+      folder === created || isInsideFolder(folder, created);
+      folder = dirname(folder)
+    ) {
+      await rmdir(folder);
+    }
+  } catch {
+    // Somebody else uses it by now, or it is gone.
   }
-  if (await isFolder(part)) {
-    await moveEntries(part, target);
-    await likeFolder(target, part);
-    await rmdir(part);
-    await syncPath(folder);
+}
+
+/**
+ * After this the copy stays, and what was set aside is only to be removed. @returns the folder to
+ * remove
+ */
+export async function finish(target: string): Promise<string> {
+  const { folder, done } = moveFolder(target);
+  if (await isFolder(folder)) {
+    // One that is left from long ago must not be in the way.
+    await rm(done, { recursive: true, force: true });
+    await rename(folder, done);
+    await syncPath(target);
   }
-  if (!(await hasRun(join(folder, RAN_NAME), copy))) {
-    // The next try changes the copy, and that is nobody's run.
-    await rm(join(folder, RAN_NAME), { force: true });
-    return undefined;
-  }
-  const left = join(target, `${LEFT_PREFIX}${Date.now()}`);
-  await rename(folder, left);
-  await syncPath(target);
-  return left;
+  return done;
 }
 
 const ANSWERED = '';

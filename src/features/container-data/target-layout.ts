@@ -1,27 +1,8 @@
-/** The folder of a move that is under way, in its target. */
-export const MOVE_NAME = '.depotd-move';
-/** The same after the move has succeeded: what is in it is only to be removed. */
-export const DONE_NAME = '.depotd-done';
+import { join } from 'node:path';
 
-/** In the folder of a move: the copy, until it is put in place. */
-export const COPY_NAME = 'new';
-/** … copies of large files, until they are linked into the copy. */
-export const STAGED_NAME = 'staged';
-/** … the names of what is being copied. */
-export const LIST_NAME = 'list';
-/** … what the target held, whole; while it is being moved there it is called ASIDE_PART_NAME. */
-export const ASIDE_NAME = 'old';
-export const ASIDE_PART_NAME = 'old.part';
-/** … a file that is older than everything that changed after the copy began. */
-export const MARKER_NAME = 'began';
-/** … a file that names the job, and so this very disk. */
-export const OWNER_NAME = 'job';
+const MOVE_NAME = '.depotd-move';
+const DONE_NAME = '.depotd-done';
 
-/**
- * … a file that is there once an engine can have worked with the copy in place: how its
- * containers looked before, or nothing once it has.
- */
-export const RAN_NAME = 'ran';
 /**
  * Begins the name of a copy that an engine has worked with before the move was undone: what
  * containers wrote there is nowhere else.
@@ -32,3 +13,31 @@ export const LEFT_PREFIX = '.depotd-left-';
  * At the top of a data root, what is no part of it: mke2fs makes the first one on every new disk.
  */
 export const KEPT_OUT = ['lost+found', MOVE_NAME, DONE_NAME, `${LEFT_PREFIX}*`];
+
+/** What a move that is under way has in its target. */
+export function moveFolder(target: string) {
+  const folder = join(target, MOVE_NAME);
+  return {
+    folder,
+    /** The same after the move has succeeded: what is in it is only to be removed. */
+    done: join(target, DONE_NAME),
+    /** The copy, until it is put in place. */
+    copy: join(folder, 'new'),
+    /** Copies of large files, until they are linked into the copy. */
+    staged: join(folder, 'staged'),
+    /** The names of what is being copied. */
+    list: join(folder, 'list'),
+    /** What the target held, whole; `part` while it is being moved there. */
+    aside: join(folder, 'old'),
+    part: join(folder, 'old.part'),
+    /** A file that is older than everything that changed after the copy began. */
+    marker: join(folder, 'began'),
+    /** A file that names the job, and so this very disk. */
+    owner: join(folder, 'job'),
+    /**
+     * A file that is there once an engine can have worked with the copy in place: how its
+     * containers looked before, or nothing once it has.
+     */
+    ran: join(folder, 'ran'),
+  };
+}

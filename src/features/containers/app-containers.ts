@@ -6,7 +6,7 @@ import type { AppContainers } from '../../package-management/app-containers.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { transactionSlots } from '../../package-management/memory.ts';
 import { appOf, readAppScripts, type AppScript } from './app-scripts.ts';
-import { createDataFolders } from './data-folders.ts';
+import { dataFoldersOf } from './data-folders.ts';
 import type { Container, EngineView } from './engine-view.ts';
 import { recordedContainer, removeRecorded, type RecordedContainer } from './removal.ts';
 
@@ -50,13 +50,14 @@ export function createAppContainers({ paths, engine, listing }: Locations): AppC
       appOf(container, [...staying.filter(({ app }) => app === container.name), ...going]);
     const goes = all.filter((one) => going.some(({ app }) => app === appIn(one)));
     const others = all.filter((one) => !goes.includes(one));
-    const dataRoot = (goes.length === 0 ? undefined : await engine.dataRoot()) ?? [];
-    const folders = createDataFolders(paths, [
-      ...others.flatMap(({ mounts }) => mounts.map(({ source }) => source)),
-      ...[dataRoot].flat(),
-    ]);
+    const dataRoot = goes.length === 0 ? undefined : await engine.dataRoot();
+    const foreign = others.flatMap(({ mounts }) => mounts.map(({ source }) => source));
+    if (dataRoot !== undefined) foreign.push(dataRoot);
     return Promise.all(
-      goes.map(async (one) => record(one, await folders.of(appIn(one) ?? '', [one]))),
+      goes.map(async (one) => {
+        const folders = await dataFoldersOf(appIn(one) ?? '', one, { paths, others: foreign });
+        return record(one, folders);
+      }),
     );
   };
   return {

@@ -21,15 +21,14 @@ const MOST_BYTES = 256 * 1024;
 const ENDING = '.sh';
 
 /** The scripts of all apps; none if the device has no container apps. */
-export async function readAppScripts(
-  { containerScriptDir }: Pick<Paths, 'containerScriptDir'>,
-  isWanted: (app: string) => boolean = () => true,
-): Promise<AppScript[]> {
+export async function readAppScripts({
+  containerScriptDir,
+}: Pick<Paths, 'containerScriptDir'>): Promise<AppScript[]> {
   const files = await readdir(containerScriptDir).catch(() => []);
   const apps = files
     .filter((file) => file.endsWith(ENDING))
     .map((file) => file.slice(0, -ENDING.length))
-    .filter((app) => isPackageName(app) && isWanted(app))
+    .filter(isPackageName)
     .sort();
   const scripts: AppScript[] = [];
   for (const app of apps) {

@@ -6,7 +6,6 @@ const MANY = 3;
 const LATELY_S = 600;
 const MOST_ASKED = 100;
 
-/** Whether containers are started again and again. */
 export function restartCheck(engine: EngineView): DeviceCheck {
   return {
     id: 'container-restarts',

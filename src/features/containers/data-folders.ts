@@ -1,7 +1,7 @@
-import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
+import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { parseUciFile } from '../../config/uci-file.ts';
-import { parseMountTable } from '../../device/disk/mounts.ts';
+import { readMounts } from '../../device/disk/mounts.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { readSmallBytes } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
@@ -16,32 +16,25 @@ import type { Container } from './engine-view.ts';
  *    has the app's name in a folder for such (`Configs/NAME`, as iStore sets apps up);
  *  - no other setting of the device, no other container and no folder of the daemon is in it;
  *  - no link leads there, it is no folder of the system, no mount point, and none lies in it.
+ * @param others what is not the app's: paths in it keep a folder from being so
+ * @returns those of the container's mounts, without one in another
  */
-export interface DataFolders {
-  /** Of the mounts of an app's containers, without one in another. */
-  of: (app: string, containers: readonly Container[]) => Promise<string[]>;
-}
-
-/** @param others what is not the app's: paths in it keep a folder from being so */
-export function createDataFolders(
-  paths: Pick<Paths, 'uciDir' | 'stateDir' | 'logDir' | 'uploadDir'>,
-  others: readonly string[],
-): DataFolders {
-  return {
-    of: async (app, containers) => {
-      const { own, foreign } = await settingsFor(app, paths.uciDir);
-      const foreignPaths = [paths.stateDir, paths.logDir, paths.uploadDir, ...others, ...foreign];
-      const isOwn = (path: string): boolean =>
-        own.some((folder) => isAtOrIn(path, folder)) || isNamedFor(app, path);
-      const found: string[] = [];
-      for (const { kind, source, isWritable } of containers.flatMap(({ mounts }) => mounts)) {
-        if (kind !== 'bind' || !isWritable || found.includes(source) || !isOwn(source)) continue;
-        if (foreignPaths.some((path) => isAtOrIn(path, source))) continue;
-        if (await isPlainFolder(source)) found.push(source);
-      }
-      return found.filter((path) => !found.some((other) => isInsideFolder(path, other))).sort();
-    },
-  };
+export async function dataFoldersOf(
+  app: string,
+  container: Container,
+  { paths, others }: { paths: Paths; others: readonly string[] },
+): Promise<string[]> {
+  const { own, foreign } = await settingsFor(app, paths.uciDir);
+  const foreignPaths = [paths.stateDir, paths.logDir, paths.uploadDir, ...others, ...foreign];
+  const isOwn = (path: string): boolean =>
+    own.some((folder) => isAtOrIn(path, folder)) || isNamedFor(app, path);
+  const found: string[] = [];
+  for (const { kind, source, isWritable } of container.mounts) {
+    if (kind !== 'bind' || !isWritable || found.includes(source) || !isOwn(source)) continue;
+    if (foreignPaths.some((path) => isAtOrIn(path, source))) continue;
+    if (await isPlainFolder(source)) found.push(source);
+  }
+  return found.filter((path) => !found.some((other) => isInsideFolder(path, other))).sort();
 }
 
 /** Folders of the system, whatever a container or a setting says. */
@@ -57,8 +50,7 @@ export async function isPlainFolder(path: string): Promise<boolean> {
   const entry = await lstat(path).catch(() => undefined);
   if (entry?.isDirectory() !== true) return false;
   if ((await realpath(path).catch(() => '')) !== path) return false;
-  const mounts = parseMountTable(await readFile('/proc/self/mountinfo', 'utf8'));
-  return !mounts.some((mount) => isAtOrIn(mount.path, path));
+  return !(await readMounts()).some((mount) => isAtOrIn(mount.path, path));
 }
 
 function isAtOrIn(path: string, folder: string): boolean {

@@ -1,54 +1,19 @@
 import * as v from 'valibot';
 import { askEngine, type EngineAnswer, type EngineQuestion } from '../../device/engine/api.ts';
 
-/** A container as the engine lists it. */
-export interface Container {
-  id: string;
-  name: string;
-  image: string;
-  imageId: string;
-  /** The engine's word: `running`, `exited`, `restarting` … */
-  state: string;
-  createdAt: number;
-  ports: Port[];
-  /** Of compose. */
-  project: string | undefined;
-  mounts: MountedFolder[];
-}
-
-interface Port {
-  address: string;
-  host: number | undefined;
-  container: number;
-  protocol: string;
-}
-
-export interface MountedFolder {
-  kind: string;
-  /** Of a volume. */
-  name: string;
-  /** Where it lies on the device. */
-  source: string;
-  isWritable: boolean;
-}
-
-/** The engine, asked through its socket. Every question has a deadline. */
-export interface EngineView {
-  containers: () => Promise<Container[] | 'absent' | 'silent'>;
-  /** Bytes by the id of the image; empty if the engine does not say it. */
-  imageSizes: () => Promise<Map<string, number>>;
-  /** How often it was started again, and when it was last started (Unix seconds). */
-  restarts: (id: string) => Promise<{ count: number; startedAt: number } | undefined>;
-  dataRoot: () => Promise<string | undefined>;
-  ask: (question: EngineQuestion) => Promise<EngineAnswer>;
-}
-
 const ANSWER_MS = 3000;
 /** Of more than any device runs, the rest is left out. */
 const MOST_CONTAINERS = 1000;
 
-/** @param socket where the engine answers */
-export function createEngineView(socket: () => string): EngineView {
+/** A container as the engine lists it. */
+export type Container = ReturnType<typeof containerIn>;
+export type EngineView = ReturnType<typeof createEngineView>;
+
+/**
+ * The engine, asked through its socket. Every question has a deadline.
+ * @param socket where the engine answers
+ */
+export function createEngineView(socket: () => string) {
   const ask = (question: EngineQuestion): Promise<EngineAnswer> => askEngine(socket(), question);
   const get = async <Schema extends v.GenericSchema>(
     path: string,
@@ -61,21 +26,25 @@ export function createEngineView(socket: () => string): EngineView {
   };
   return {
     ask,
-    containers: async () => {
+    containers: async (): Promise<Container[] | 'absent' | 'silent'> => {
       const found = await get('/containers/json?all=1', containerList);
       return typeof found === 'string' ? found : found.slice(0, MOST_CONTAINERS).map(containerIn);
     },
-    imageSizes: async () => {
+    /** Bytes by the id of the image; empty if the engine does not say it. */
+    imageSizes: async (): Promise<Map<string, number>> => {
       const found = await get('/images/json', images);
       return new Map(typeof found === 'string' ? [] : found.map(({ Id, Size }) => [Id, Size]));
     },
-    restarts: async (id) => {
-      const found = await get(`/containers/${id}/json`, inspected);
+    /** How often it was started again, and when it was last started (Unix seconds). */
+    restarts: async (
+      container: string,
+    ): Promise<{ count: number; startedAt: number } | undefined> => {
+      const found = await get(`/containers/${container}/json`, inspected);
       if (typeof found === 'string') return undefined;
       const startedAt = Date.parse(found.State.StartedAt);
       return { count: found.RestartCount, startedAt: startedAt > 0 ? startedAt / 1000 : 0 };
     },
-    dataRoot: async () => {
+    dataRoot: async (): Promise<string | undefined> => {
       const found = await get('/info', v.object({ DockerRootDir: v.string() }));
       return typeof found === 'string' ? undefined : found.DockerRootDir;
     },
@@ -116,15 +85,17 @@ const inspected = v.object({
   State: v.object({ StartedAt: text }),
 });
 
-function containerIn(found: v.InferOutput<typeof listed>): Container {
+function containerIn(found: v.InferOutput<typeof listed>) {
   const project = found.Labels['com.docker.compose.project'];
   return {
     id: found.Id,
     name: (found.Names[0] ?? found.Id).replace(/^\//, ''),
     image: found.Image,
     imageId: found.ImageID,
+    /** The engine's word: `running`, `exited`, `restarting` … */
     state: found.State,
     createdAt: found.Created,
+    /** Of compose. */
     project: project === '' ? undefined : project,
     ports: found.Ports.map(({ IP, PrivatePort, PublicPort, Type }) => ({
       address: IP,
@@ -134,7 +105,9 @@ function containerIn(found: v.InferOutput<typeof listed>): Container {
     })),
     mounts: found.Mounts.map(({ Type, Name, Source, RW }) => ({
       kind: Type,
+      /** Of a volume. */
       name: Name,
+      /** Where it lies on the device. */
       source: Source,
       isWritable: RW,
     })),

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
-import type { EngineAnswer } from '../../device/engine/api.ts';
+import { refusalIn, type EngineAnswer } from '../../device/engine/api.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { isPlainFolder } from './data-folders.ts';
 import type { EngineView } from './engine-view.ts';
@@ -110,16 +110,13 @@ async function folderFailure(folder: string): Promise<string | undefined> {
   }
 }
 
-const refusal = v.object({ message: v.string() });
 /** 404: it has gone; 304: it had stopped. */
 const DONE = [200, 204, 304, 404];
 
 function failureIn(answer: EngineAnswer): string | undefined {
   if (answer === 'absent') return 'the container engine does not run';
   if (answer === 'silent') return 'the container engine does not answer';
-  if (DONE.includes(answer.status)) return undefined;
-  const parsed = v.safeParse(refusal, answer.body);
-  return parsed.success ? parsed.output.message : `the engine answers ${answer.status}`;
+  return DONE.includes(answer.status) ? undefined : refusalIn(answer);
 }
 
 function once<Value>(values: readonly Value[]): Value[] {

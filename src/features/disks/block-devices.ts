@@ -12,14 +12,25 @@ import {
 } from './content-probe.ts';
 import type { RunResult } from '../../device/command.ts';
 import { run } from '../../device/exec.ts';
-import type { BlockDevice, BlockDeviceHost } from './port.ts';
 import { LSBLK, parseLsblk, type ListedDevice } from './lsblk.ts';
-import { parseMounts, type Mount } from '../../device/disk/mounts.ts';
-import { parsePartitions } from './partitions.ts';
+import { readMounts, type MountEntry } from '../../device/disk/mounts.ts';
 
 const LIMITS = { timeoutMs: 10_000, maxBytes: 4 * 1024 ** 2 };
 /** Probes that run at a time. */
 const MOST_PROBES = 4;
+
+/** One block device, as the kernel and its own first blocks tell it. */
+export interface BlockDevice extends Content {
+  /** Kernel name: `sda1`, `nvme0n1p2`, `dm-0`. */
+  name: string;
+  /** Device node: `/dev/sda1`, `/dev/mapper/vg-data`. */
+  path: string;
+  sizeBytes: number;
+  /** Where it is mounted, the oldest mount first. */
+  mounts: string[];
+}
+
+export type BlockDeviceHost = ReturnType<typeof createBlockDevices>;
 
 /**
  * The block devices of this machine. lsblk lists them; if it is too old for JSON,
@@ -27,21 +38,31 @@ const MOST_PROBES = 4;
  * lsblk leaves open (it asks udev's database, and OpenWrt has no udev) is probed from the devices
  * themselves.
  */
-export function createBlockDevices(environment: Record<string, string>): BlockDeviceHost {
+export function createBlockDevices(environment: Record<string, string>) {
   const call = (argv: [string, ...string[]]): Promise<RunResult> =>
     run({ argv, environment, cwd: '/' }, LIMITS);
   return {
+    /**
+     * A text that changes when a device comes, goes, changes its size or medium, or is mounted or
+     * unmounted.
+     */
     fingerprint: readFingerprint,
-    list: async () => {
+    /** @throws DepotError internal if the system does not tell */
+    list: async (): Promise<BlockDevice[]> => {
       const devices = await listDevices(call);
       const contents = await probe(
         devices.filter(({ type, isWhole }) => type === '' && !isWhole),
         call,
       );
-      const mounts = parseMounts(await readText('/proc/self/mountinfo'));
+      const mounts = await readDeviceMounts();
       return devices.map((device) => describe(device, contents.get(device.path), mounts));
     },
-    onceWritten: watchNodes,
+    /**
+     * Calls back once, when somebody writes to one of the device nodes that are there now (mkfs, a
+     * label). @returns how to end it
+     */
+    onceWritten: async (onWrite: () => void): Promise<() => void> =>
+      watchNodes(await readPartitions(), onWrite),
   };
 }
 
@@ -57,80 +78,84 @@ async function readText(file: string): Promise<string> {
  * /dev/null. Mounts of other things than devices (a container's overlays) do not count.
  */
 async function readFingerprint(): Promise<string> {
-  const [partitions, mountinfo] = await Promise.all([
-    readText('/proc/partitions'),
-    readText('/proc/self/mountinfo'),
-  ]);
+  const [partitions, mounts] = await Promise.all([readPartitions(), readDeviceMounts()]);
   // Counts the media that a drive has seen, so that two of one size are told apart; since Linux
   // 5.15.
   const sequences = await Promise.all(
-    parsePartitions(partitions).map(({ name }) =>
-      readText(`/sys/block/${name.replaceAll('/', '!')}/diskseq`),
-    ),
+    partitions.map(({ name }) => readText(`/sys/block/${name.replaceAll('/', '!')}/diskseq`)),
   );
-  return JSON.stringify([partitions, parseMounts(mountinfo), sequences]);
+  return JSON.stringify([partitions, mounts, sequences]);
+}
+
+async function readDeviceMounts(): Promise<MountEntry[]> {
+  return mountsOfDevices(await readMounts().catch(() => []));
+}
+
+export function mountsOfDevices(mounts: readonly MountEntry[]): MountEntry[] {
+  return mounts.filter(({ source }) => source.startsWith('/dev/'));
+}
+
+async function readPartitions(): Promise<Partition[]> {
+  return parsePartitions(await readText('/proc/partitions'));
+}
+
+/** One line of /proc/partitions (proc(5)): every block device with a medium in it. */
+export interface Partition {
+  /** MAJOR:MINOR. */
+  device: string;
+  name: string;
+  sizeBytes: number;
+}
+
+/** Sizes stand there in KiB. */
+export function parsePartitions(text: string): Partition[] {
+  return Array.from(
+    text.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)$/gm),
+    ([, major = '', minor = '', kib = '', name = '']) => ({
+      device: `${major}:${minor}`,
+      name: name.replaceAll('!', '/'),
+      sizeBytes: Number(kib) * 1024,
+    }),
+  );
 }
 
 async function listDevices(call: Call): Promise<ListedDevice[]> {
   const { stdout, exitCode } = await call(LSBLK);
   const listed = exitCode === 0 ? parseLsblk(stdout) : undefined;
   if (listed !== undefined) return listed;
-  const old = await listWithOldLsblk();
-  return old.length > 0 ? old : listFromKernel();
-}
-
-/**
- * lsblk before util-linux 2.27 has no JSON; it is seldom met, so the library that reads its other
- * form is loaded only then.
- */
-async function listWithOldLsblk(): Promise<ListedDevice[]> {
-  const { blockDevices } = await import('systeminformation/lib/filesystem.js');
-  const listed = await blockDevices();
-  const numbers = new Map(
-    parsePartitions(await readText('/proc/partitions')).map(({ name, device }) => [name, device]),
-  );
-  return Promise.all(
-    listed.map(async ({ name, fsType, label, uuid, size }) => {
-      const mapped = `/dev/mapper/${name}`;
-      const node = await realpath(mapped).catch(() => undefined);
-      const kernelName = node === undefined ? name : basename(node);
-      const isWhole = listed.some(
-        (other) => other.type === 'part' && other.name !== name && other.name.startsWith(name),
-      );
-      return {
-        name: kernelName,
-        path: node === undefined ? `/dev/${name}` : mapped,
-        device: numbers.get(kernelName) ?? '',
-        sizeBytes: size,
-        type: fsType,
-        version: '',
-        label,
-        uuid,
-        isWhole,
-      };
-    }),
-  );
-}
-
-async function listFromKernel(): Promise<ListedDevice[]> {
-  const partitions = parsePartitions(await readText('/proc/partitions'));
+  const partitions = await readPartitions();
+  const old = await listWithOldLsblk(partitions);
+  if (old.length > 0) return old;
   if (partitions.length === 0) {
     throw new DepotError(
       'internal',
       'cannot list block devices: lsblk is missing and /proc/partitions is empty',
     );
   }
-  return partitions.map(({ name, device, sizeBytes }) => ({
-    name,
-    device,
-    sizeBytes,
-    path: `/dev/${name}`,
-    type: '',
-    version: '',
-    label: '',
-    uuid: '',
-    isWhole: false,
-  }));
+  const unknown = { type: '', version: '', label: '', uuid: '', isWhole: false };
+  return partitions.map((one) => ({ ...one, ...unknown, path: `/dev/${one.name}` }));
+}
+
+/**
+ * lsblk before util-linux 2.27 has no JSON; it is seldom met, so the library that reads its other
+ * form is loaded only then.
+ */
+async function listWithOldLsblk(partitions: readonly Partition[]): Promise<ListedDevice[]> {
+  const { blockDevices } = await import('systeminformation/lib/filesystem.js');
+  const listed = await blockDevices();
+  return Promise.all(
+    listed.map(async ({ name, fsType: type, label, uuid, size: sizeBytes }) => {
+      const mapped = `/dev/mapper/${name}`;
+      const node = await realpath(mapped).catch(() => undefined);
+      const kernelName = node === undefined ? name : basename(node);
+      const device = partitions.find((each) => each.name === kernelName)?.device ?? '';
+      const path = node === undefined ? `/dev/${name}` : mapped;
+      const isWhole = listed.some(
+        (other) => other.type === 'part' && other.name !== name && other.name.startsWith(name),
+      );
+      return { name: kernelName, path, device, sizeBytes, type, version: '', label, uuid, isWhole };
+    }),
+  );
 }
 
 /**
@@ -160,7 +185,7 @@ async function probe(devices: readonly ListedDevice[], call: Call): Promise<Map<
 function describe(
   device: ListedDevice,
   content: Content | undefined,
-  mounts: readonly Mount[],
+  mounts: readonly MountEntry[],
 ): BlockDevice {
   const { name, path, sizeBytes } = device;
   const own = mounts.filter(
@@ -170,28 +195,21 @@ function describe(
       (device.device !== '' && mount.device === device.device),
   );
   const known = device.type === '' && content !== undefined ? content : device;
+  const { version, label, uuid } = known;
   // A device that may not be read still shows what it is mounted as.
   const type = known.type === '' ? (own[0]?.type ?? '') : known.type;
-  return {
-    name,
-    path,
-    sizeBytes,
-    type,
-    version: known.version,
-    label: known.label,
-    uuid: known.uuid,
-    mounts: [...new Set(own.map((mount) => mount.path))],
-  };
+  const paths = [...new Set(own.map((mount) => mount.path))];
+  return { name, path, sizeBytes, type, version, label, uuid, mounts: paths };
 }
 
 /**
  * A mounted file system does not write through its device's node, so that what writes there is
  * mkfs, a label, dd.
  */
-function watchNodes(paths: readonly string[], onWrite: () => void): () => void {
-  const watchers = paths.flatMap((path) => {
+function watchNodes(partitions: readonly Partition[], onWrite: () => void): () => void {
+  const watchers = partitions.flatMap(({ name }) => {
     try {
-      return [watch(path, { persistent: false }, written).on('error', () => undefined)];
+      return [watch(`/dev/${name}`, { persistent: false }, written).on('error', () => undefined)];
     } catch {
       // The node has gone, which the fingerprint tells; or the system is out of watches, and then
       // age does.

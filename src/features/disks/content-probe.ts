@@ -1,6 +1,8 @@
-/** What a device's own blocks say. */
+/** What a device's own blocks say. Texts are empty if nothing is known. */
 export interface Content {
+  /** What it holds: `ext4`, `swap`, `linux_raid_member` … */
   type: string;
+  /** Version of that format. */
   version: string;
   label: string;
   uuid: string;
@@ -18,19 +20,21 @@ export function blkidCommand(path: string): [string, ...string[]] {
  * `ID_FS_LABEL_ENC=my\x20disk`: one value a line; bytes that could do harm are written as `\xHH`.
  */
 export function parseBlkid(output: string): Content {
-  const values = new Map(
-    Array.from(output.matchAll(/^(ID_FS_\w+)=(.*)$/gm), ([, name = '', value = '']) => [
-      name,
-      value,
-    ]),
-  );
-  const value = (name: string): string =>
-    decode(values.get(`ID_FS_${name}_ENC`) ?? '') || (values.get(`ID_FS_${name}`) ?? '');
+  const values = valuesIn(output, /^ID_FS_(\w+)=(.*)$/gm);
+  return contentFrom((name) => decode(values.get(`${name}_ENC`) ?? '') || values.get(name));
+}
+
+/** By name: what stands in the two groups of a pattern. */
+function valuesIn(text: string, pattern: RegExp): Map<string, string> {
+  return new Map(Array.from(text.matchAll(pattern), ([, name = '', value = '']) => [name, value]));
+}
+
+function contentFrom(value: (name: string) => string | undefined): Content {
   return {
-    type: value('TYPE'),
-    version: value('VERSION'),
-    label: value('LABEL'),
-    uuid: value('UUID'),
+    type: value('TYPE') ?? '',
+    version: value('VERSION') ?? '',
+    label: value('LABEL') ?? '',
+    uuid: value('UUID') ?? '',
   };
 }
 
@@ -50,18 +54,11 @@ export const BLOCK_INFO: [string, ...string[]] = ['block', 'info'];
 export function parseBlockInfo(output: string): Map<string, Content> {
   const contents = new Map<string, Content>();
   for (const [, path = '', rest = ''] of output.matchAll(/^(\/dev\/[^:]+): (.*)$/gm)) {
-    const values = new Map(
-      Array.from(
-        rest.matchAll(/([A-Z_]+)="(.*?)"(?= [A-Z_]+="|\s*$)/g),
-        ([, name = '', value = '']) => [name, value],
-      ),
+    const values = valuesIn(rest, /([A-Z_]+)="(.*?)"(?= [A-Z_]+="|\s*$)/g);
+    contents.set(
+      path,
+      contentFrom((name) => values.get(name)),
     );
-    contents.set(path, {
-      type: values.get('TYPE') ?? '',
-      version: values.get('VERSION') ?? '',
-      label: values.get('LABEL') ?? '',
-      uuid: values.get('UUID') ?? '',
-    });
   }
   return contents;
 }

@@ -1,7 +1,7 @@
 import { peerSizeText } from '../../format-bytes.ts';
 import { reasonOf } from '../../errors.ts';
-import type { BlockDevice, BlockDeviceHost } from './port.ts';
-import type { Space } from './space.ts';
+import { readSpace } from '../../device/disk/space.ts';
+import type { BlockDevice, BlockDeviceHost } from './block-devices.ts';
 import type { Log } from '../../log.ts';
 
 /**
@@ -36,6 +36,15 @@ export interface DiskItem {
   size: string;
 }
 
+/** How full a device is; nothing for one that is not mounted, or does not answer. */
+interface Space {
+  total_bytes?: number;
+  used_bytes?: number;
+  /** What programs can use. */
+  free_bytes?: number;
+  mounts: readonly string[];
+}
+
 interface Answer {
   fingerprint: string;
   items: Record<string, DiskItem>;
@@ -62,31 +71,22 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
     stopWatching();
     const fingerprint = await host.fingerprint();
     // The watch stands before the look, so that no write falls between the two.
-    const nodes = Object.values(answer?.items ?? {}).map(({ dev }) => dev);
-    stopWatching = host.onceWritten(nodes, () => (isWritten = true));
+    stopWatching = await host.onceWritten(() => (isWritten = true));
     const devices = await host.list();
-    // First the new watch, then the old one's end: an event on its way to the old one is not lost.
-    const stopFirst = stopWatching;
-    stopWatching = host.onceWritten(
-      devices.map(({ path }) => path),
-      () => (isWritten = true),
-    );
-    stopFirst();
     const mounts = new Map(devices.map((device) => [device.name, device.mounts]));
     answer = { fingerprint, items: itemsOf(devices), mounts, madeAt: performance.now() };
     return answer;
   };
-  const makeOrDoubt = async (): Promise<Answer> => {
-    try {
-      return await make();
-    } catch (error) {
-      // The write that it was to show is not in the last answer, either.
-      isWritten = true;
-      throw error;
-    }
-  };
   const renew = (): Promise<Answer> =>
-    (making ??= makeOrDoubt().finally(() => (making = undefined)));
+    (making ??= make()
+      .catch((error: unknown) => {
+        // The write that it was to show is not in the last answer, either.
+        isWritten = true;
+        throw error;
+      })
+      .finally(() => (making = undefined)));
+  const warn = (error: unknown): void =>
+    log.warn({ reason: reasonOf(error) }, 'block devices not read');
 
   /** A new answer if the last one no longer holds. */
   const current = async (): Promise<Answer> => {
@@ -102,20 +102,14 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
       timer = undefined;
       return;
     }
-    current().catch((error: unknown) =>
-      log.warn({ reason: reasonOf(error) }, 'block devices not read'),
-    );
+    current().catch(warn);
   };
 
   const ask = async (): Promise<Answer> => {
     askedAt = performance.now();
     timer ??= setInterval(check, CHECK_MS).unref();
     const found = await current();
-    if (performance.now() - found.madeAt > OLD_MS) {
-      renew().catch((error: unknown) =>
-        log.warn({ reason: reasonOf(error) }, 'block devices not read'),
-      );
-    }
+    if (performance.now() - found.madeAt > OLD_MS) renew().catch(warn);
     return found;
   };
 
@@ -123,7 +117,11 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
     all: async () => (await ask()).items,
     allWithSpace: async () => {
       const { items, mounts } = await ask();
-      return (await import('./space.ts')).withSpace(items, mounts);
+      const entries = Object.entries(items).map(async ([name, item]) => {
+        const own = mounts.get(name) ?? [];
+        return [name, { ...item, ...(await spaceIn(own[0])), mounts: own }] as const;
+      });
+      return Object.fromEntries(await Promise.all(entries));
     },
     close: () => {
       clearInterval(timer);
@@ -158,4 +156,12 @@ function itemsOf(devices: readonly BlockDevice[]): Record<string, DiskItem> {
  */
 function isPartOfMore(type: string): boolean {
   return type.endsWith('_member') || type.startsWith('crypto_') || type === 'bcache';
+}
+
+/** The first mount of a device says how full it is (statvfs(3)). */
+async function spaceIn(path: string | undefined): Promise<Omit<Space, 'mounts'>> {
+  const space = path === undefined ? undefined : await readSpace(path);
+  if (space === undefined) return {};
+  const { totalBytes, usedBytes, freeBytes } = space;
+  return { total_bytes: totalBytes, used_bytes: usedBytes, free_bytes: freeBytes };
 }

@@ -3,7 +3,6 @@ import { createDisks } from './disks.ts';
 import { diskRoutes } from './routes.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 
-/** The block devices of the device. */
 export function createDisksFeature({ environment, log }: FeatureContext): Feature {
   const disks = createDisks({ host: createBlockDevices(environment), log });
   return {

@@ -1,20 +1,17 @@
 import * as v from 'valibot';
 import { parseJson } from '../../device/durable-file.ts';
+import type { Content } from './content-probe.ts';
 
 /**
  * A device before its mounts are known. `isWhole` marks a disk with partitions, which holds no file
  * system itself.
  */
-export interface ListedDevice {
+export interface ListedDevice extends Content {
   name: string;
   path: string;
   /** MAJOR:MINOR. */
   device: string;
   sizeBytes: number;
-  type: string;
-  version: string;
-  label: string;
-  uuid: string;
   isWhole: boolean;
 }
 
@@ -64,30 +61,19 @@ export function parseLsblk(json: string): ListedDevice[] | undefined {
   const result = v.safeParse(listing, parseJson(json));
   if (!result.success) return undefined;
   const devices = new Map<string, ListedDevice>();
-  const add = ({
-    kname,
-    path,
-    size,
-    fstype,
-    fsver,
-    label,
-    uuid,
-    children,
-    ...rest
-  }: Node): void => {
-    const isWhole = children.some((child) => isPartOf(child.kname, kname));
-    devices.set(kname, {
-      name: kname,
-      path: path === '' ? `/dev/${kname}` : path,
-      device: rest['maj:min'].trim(),
-      sizeBytes: size,
-      type: fstype,
-      version: fsver,
-      label,
-      uuid,
-      isWhole,
+  const add = (one: Node): void => {
+    devices.set(one.kname, {
+      name: one.kname,
+      path: one.path === '' ? `/dev/${one.kname}` : one.path,
+      device: one['maj:min'].trim(),
+      sizeBytes: one.size,
+      type: one.fstype,
+      version: one.fsver,
+      label: one.label,
+      uuid: one.uuid,
+      isWhole: one.children.some((child) => isPartOf(child.kname, one.kname)),
     });
-    children.forEach(add);
+    one.children.forEach(add);
   };
   result.output.blockdevices.forEach(add);
   return [...devices.values()];

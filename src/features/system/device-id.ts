@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { readSmallFile } from '../../device/owner-file.ts';
 import type { Notes } from '../../device/ports.ts';
+import { once } from './once.ts';
 
-/** A random id that stays with the device: made when first asked for, then kept. */
+/**
+ * A random id that stays with the device: made when first asked for, then kept. One that could not
+ * be kept would be another after the next start, so it is not given out.
+ */
 export function createDeviceId(notes: Notes): () => Promise<string> {
-  let id: Promise<string> | undefined;
-  return () => {
-    id ??= readOrMake(notes).catch((error: unknown) => {
-      // One that could not be kept would be another after the next start, so it is not given out.
-      id = undefined;
-      throw error;
-    });
-    return id;
-  };
+  return once(() => readOrMake(notes));
 }
 
 const NOTE = 'device-id';

@@ -1,3 +1,4 @@
+import { inTime } from '../../device/disk/patience.ts';
 import { reasonOf } from '../../errors.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 
@@ -10,23 +11,16 @@ export interface CheckResult extends Finding {
 }
 
 /** Asks all checks at once. One that fails or hangs is a warning, and keeps no other one back. */
-export async function runChecks(
+export function runChecks(
   checks: readonly DeviceCheck[],
   limitMs = LIMIT_MS,
 ): Promise<CheckResult[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const isOver = new Promise<Finding>((resolve) => {
-    timer = setTimeout(() => resolve(noAnswer(limitMs)), limitMs);
-  });
-  const results = checks.map(async ({ id, run }) => ({
-    id,
-    ...(await Promise.race([findingOf(run), isOver])),
-  }));
-  try {
-    return await Promise.all(results);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.all(
+    checks.map(async ({ id, run }) => {
+      const finding = await inTime(findingOf(run), limitMs);
+      return { id, ...(finding ?? noAnswer(limitMs)) };
+    }),
+  );
 }
 
 async function findingOf(run: DeviceCheck['run']): Promise<Finding> {

@@ -1,15 +1,12 @@
 import { access, constants } from 'node:fs/promises';
 import { createDeviceId, storeId } from './device-id.ts';
-import { deviceRoutes } from './device-routes.ts';
-import { identityRoutes } from './identity-routes.ts';
 import { processMetrics } from './process-metrics.ts';
-import { systemRoutes } from './routes.ts';
+import { daemonRoutes, deviceRoutes } from './routes.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { VERSION } from '../../config/environment.ts';
 import { reasonOf } from '../../errors.ts';
 
 export interface SystemFeature extends Feature {
-  /** The device's own id, for other features. */
   deviceId: () => Promise<string>;
 }
 
@@ -19,26 +16,21 @@ export function createSystemFeature(
   manager: { name: string; architecture: () => Promise<string>; watchedFolders: readonly string[] },
 ): SystemFeature {
   const { events, stopping, notes, paths } = context;
-  const { architecture, watchedFolders } = manager;
   const deviceId = createDeviceId(notes);
-  const identity = {
-    storeId: () => storeId(paths.onDevice('/etc/.app_store.id'), deviceId),
-    architecture,
-    version: VERSION,
-  };
   return {
     deviceId,
     documentation: async () => (await import('./documentation.ts')).SYSTEM_DOCUMENTATION,
-    routes: ({ config: { main }, overview }) => [
-      ...identityRoutes(identity),
-      ...deviceRoutes({ paths, manager, version: VERSION, overview }),
-      ...systemRoutes({
+    routes: ({ config: { main }, overview }) => {
+      const tools = {
         ...{ version: VERSION, base: main.base, isOpen: main.auth === 'none' },
-        ...{ overview, events, stopping },
-      }),
-    ],
+        ...{ paths, manager, overview, events, stopping },
+        storeId: () => storeId(paths.onDevice('/etc/.app_store.id'), deviceId),
+      };
+      return [...deviceRoutes(tools), ...daemonRoutes(tools)];
+    },
     health: async () => ({ problems: await findProblems(context) }),
-    checks: async () => (await import('./checks/checks.ts')).systemChecks(context, watchedFolders),
+    checks: async () =>
+      (await import('./checks/checks.ts')).systemChecks(context, manager.watchedFolders),
     metrics: () => processMetrics(VERSION),
   };
 }

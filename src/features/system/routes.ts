@@ -5,10 +5,13 @@ import { followDevice, type DeviceEvents } from '../../http/device-events.ts';
 import { openApiDocument } from '../../http/openapi/document.ts';
 import { METRICS_TYPE, metricsText } from '../../http/metrics-text.ts';
 import { json, revalidated, unchanging } from '../../http/respond.ts';
-import { getStream, openGet, type Route } from '../../http/route.ts';
+import { get, getStream, openGet, type Route } from '../../http/route.ts';
+import type { DeviceSources } from './device.ts';
+import { once } from './once.ts';
 
-export interface SystemTools {
-  version: string;
+export interface SystemTools extends DeviceSources {
+  /** That the store's catalogue knows the device by. */
+  storeId: () => Promise<string>;
   base: string;
   /** Whether nobody needs a session. */
   isOpen: boolean;
@@ -18,15 +21,39 @@ export interface SystemTools {
   stopping: AbortSignal;
 }
 
-/** What tells of the daemon itself. */
-export function systemRoutes({
-  version,
-  base,
-  isOpen,
-  overview,
-  events,
-  stopping,
-}: SystemTools): Route[] {
+/** What the device is, and what is wrong with it. What tells of it is loaded when it is asked. */
+export function deviceRoutes(tools: SystemTools): Route[] {
+  const { storeId, manager, version, overview } = tools;
+  return [
+    get({
+      path: 'admin/store/uid',
+      summary: 'A stable random id of the device, its architecture and the version of the store',
+      params: {},
+      handle: async () => {
+        const [uid, arch] = await Promise.all([storeId(), manager.architecture()]);
+        return json({ uid, arch, version });
+      },
+    }),
+    get({
+      path: 'admin/system/device',
+      summary: 'The device: model, system, load, memory and space',
+      params: {},
+      handle: async () => json(await (await import('./device.ts')).readDevice(tools)),
+    }),
+    get({
+      path: 'admin/system/doctor',
+      summary: 'What is wrong with the device, and what to do about it',
+      params: {},
+      handle: async () => {
+        const { runChecks } = await import('./doctor.ts');
+        return json({ checks: await runChecks(await overview.checks()) });
+      },
+    }),
+  ];
+}
+
+export function daemonRoutes(tools: SystemTools): Route[] {
+  const { version, base, isOpen, overview, events, stopping } = tools;
   const document = once(async () => {
     const [routes, passed] = [overview.routes(), await overview.passed()];
     const documentation = await overview.documentation();
@@ -86,14 +113,4 @@ export function systemRoutes({
         }),
     }),
   ];
-}
-
-/** Single flight: made by the first call that succeeds, for all. */
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () =>
-    (made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    }));
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
@@ -15,13 +15,12 @@ let daemon: TestDaemon;
 const at = (path: string): string => join(folder, path);
 
 describe.skipIf(!(await canLoop(['mkfs.ext4', 'rsync', 'mount'])))('a move that fails', () => {
-  beforeEach(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'depotd-fails-'));
     device = await createDevice({ directory: at('device') });
     const created = await createContainerData(folder);
     if (created === undefined) throw new Error('cannot make disks');
     data = created;
-    await data.restore(device.root);
     await mkdir(at('programs'));
     daemon = await startDaemon(device, {
       set: data.set,
@@ -29,11 +28,16 @@ describe.skipIf(!(await canLoop(['mkfs.ext4', 'rsync', 'mount'])))('a move that 
     });
   });
 
-  afterEach(async () => {
+  afterAll(async () => {
     await daemon.close();
     await data.close();
     await device.close();
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  });
+
+  beforeEach(async () => {
+    await rm(at('programs/rsync'), { force: true });
+    await data.restore(device.root);
   });
 
   test('says what rsync said of a disk with errors, and what to do', async () => {

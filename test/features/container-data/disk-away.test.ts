@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { ASIDE_NAME, MOVE_NAME } from '../../../src/features/container-data/target-layout.ts';
+import { moveFolder } from '../../../src/features/container-data/target-layout.ts';
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { createContainerData, type ContainerData } from '../../faults/container-data.ts';
@@ -21,25 +21,32 @@ const config = (): string => join(settings(), 'daemon.json');
 describe.skipIf(!(await canLoop(['mkfs.ext4', 'rsync', 'mount'])))(
   'a move that is undone while the engine’s configuration cannot be written',
   () => {
-    beforeEach(async () => {
+    beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'depotd-away-'));
       device = await createDevice({ directory: at('device') });
       const created = await createContainerData(folder);
       if (created === undefined) throw new Error('cannot make disks');
       data = created;
       await mkdir(settings());
-      await command('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'settings', settings()]);
-      await data.restore(device.root);
       daemon = await startDaemon(device, { set: data.set });
     });
 
-    afterEach(async () => {
+    afterAll(async () => {
       await daemon.close();
       await data.close();
-      await command('umount', ['-l', config()]).catch(() => undefined);
-      await command('umount', ['-l', settings()]);
       await device.close();
       await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    });
+
+    beforeEach(async () => {
+      await command('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'settings', settings()]);
+      for (const path of ['once', 'mnt/two/filler']) await rm(at(path), { force: true });
+      await data.restore(device.root);
+    });
+
+    afterEach(async () => {
+      await command('umount', ['-l', config()]).catch(() => undefined);
+      await command('umount', ['-l', settings()]);
     });
 
     test('waits for a disk that is read-only, says so, and leaves the engine where it was', async () => {
@@ -108,8 +115,11 @@ describe.skipIf(!(await canLoop(['mkfs.ext4', 'rsync', 'mount'])))(
     test('is done, and not failed, if only the rest of the work had to wait', async () => {
       const logs = join(device.root, 'var/log/depotd');
       await comeUp(`mount --bind '${logs}' '${logs}'; mount -o remount,bind,ro '${logs}'`);
+      const linesBefore = daemon.log.length;
       const task = await move();
-      await daemon.logged('repair waits for a disk');
+      await expect
+        .poll(() => daemon.log.slice(linesBefore).join(), { timeout: 20_000 })
+        .toContain('repair waits for a disk');
       await command('umount', [logs]);
 
       expect(await daemon.finished(task)).toMatchObject({ state: 'done', exit_code: 0 });
@@ -123,7 +133,7 @@ describe.skipIf(!(await canLoop(['mkfs.ext4', 'rsync', 'mount'])))(
 
     test('never removes what the target held, also if it cannot be put back and the disk is full', async () => {
       await mkdir(join(data.target, 'mine'), { recursive: true });
-      const aside = join(data.target, MOVE_NAME, ASIDE_NAME);
+      const { aside, folder: inMove } = moveFolder(data.target);
       // Nothing can rename a mount point.
       await comeUpElsewhere(`mount --bind '${aside}' '${aside}'
 head -c 30000000 /dev/zero >'${at('mnt/two/filler')}'`);
@@ -133,9 +143,7 @@ head -c 30000000 /dev/zero >'${at('mnt/two/filler')}'`);
       await command('umount', ['-l', aside]);
 
       expect(await readdir(aside)).toEqual(['mine']);
-      expect(await daemon.logOf(task)).toContain(
-        `what ${data.target} held is still in ${join(data.target, MOVE_NAME)}`,
-      );
+      expect(await daemon.logOf(task)).toContain(`what ${data.target} held is still in ${inMove}`);
     });
   },
 );

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-import { createMoveFolders } from '../../../src/features/container-data/target-folder.ts';
+import { prepare } from '../../../src/features/container-data/target-folder.ts';
 import { canLoop, command } from '../../support/loop-disks.ts';
 
 test.skipIf(!(await canLoop(['mount'])))(
@@ -12,7 +12,7 @@ test.skipIf(!(await canLoop(['mount'])))(
     const disk = await mkdtemp(join(tmpdir(), 'depotd-full-'));
     await command('mount', ['-t', 'tmpfs', '-o', 'nr_inodes=1', 'full', disk]);
     try {
-      await expect(createMoveFolders().prepare(join(disk, 'docker'), 'job')).rejects.toMatchObject({
+      await expect(prepare(join(disk, 'docker'), 'job')).rejects.toMatchObject({
         code: 'no_space',
         message: expect.stringContaining('its file system is full') as string,
       });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { MountEntry } from '../../../src/device/disk/mounts.ts';
-import type { Location } from '../../../src/features/container-data/device.ts';
+import type { Location } from '../../../src/features/container-data/locations.ts';
 import {
   isOnSystem,
   reasonsAgainstChange,

@@ -13,9 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { createMoveFolders } from '../../../src/features/container-data/target-folder.ts';
+import * as moves from '../../../src/features/container-data/target-folder.ts';
 
-const moves = createMoveFolders();
 const JOB = 'f'.repeat(32);
 let root: string;
 let target: string;

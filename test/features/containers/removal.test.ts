@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { openStore, type Store } from '../packages/open-store.ts';
 import { asOfAnotherBoot, forgetEnd } from '../../support/power-cut.ts';
@@ -17,36 +17,39 @@ docker-compose up -d
 case $1 in rm) docker rm -f photos ;; esac
 `;
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depotd-containers-'));
+  store = await openStore(
+    {
+      packages: [
+        containerApp('films', { settings: filmSettings() }),
+        containerApp('photos', { script: COMPOSE }),
+        containerApp('stuck', { scripts: { prerm: '#!/bin/sh\nkill -9 $PPID\n' } }),
+      ],
+    },
+    { set: [`container.socket=${at('engine.sock')}`] },
+  );
+});
+afterAll(async () => {
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The disk as its owner has it, and an engine without anything. */
+beforeEach(async () => {
+  await rm(at('disk'), { recursive: true, force: true });
   await mkdir(at('disk/Configs/films'), { recursive: true });
   await writeFile(at('disk/Configs/films/library.db'), 'films');
   for (const name of ['media', 'shared', 'other']) {
     await mkdir(at(`disk/${name}/inner`), { recursive: true });
   }
   engine = await startEngine(at('engine.sock'));
-  const settings = (more = ''): string =>
-    `\toption config_path '${at('disk/Configs/films')}'\n` +
-    `\toption media_path '${at('disk/media')}'\n${more}`;
-  store = await openStore(
-    {
-      packages: [
-        containerApp('films', { settings: settings() }),
-        containerApp('photos', { script: COMPOSE }),
-        containerApp('stuck', {
-          scripts: { prerm: '#!/bin/sh\nkill -9 $PPID\n' },
-        }),
-      ],
-    },
-    { set: [`container.socket=${at('engine.sock')}`] },
-  );
 });
-afterEach(async () => {
-  await store.close();
-  await engine.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => engine.close());
 
+const filmSettings = (): string =>
+  `\toption config_path '${at('disk/Configs/films')}'\n` +
+  `\toption media_path '${at('disk/media')}'\n`;
 const at = (path: string): string => join(folder, path);
 const names = (): string[] => engine.containers.map(({ name }) => name).sort();
 const install = (app: string): Promise<unknown> =>
@@ -133,7 +136,10 @@ const films = (inner = ''): string => join(at('disk/Configs/films'), inner);
 async function setting(file: string, path: string, option = 'path'): Promise<void> {
   const own = `\toption config_path '${films()}'\n`;
   const text = `config share 'one'\n\toption ${option} '${path}'\n${file === 'films' ? own : ''}`;
-  await writeFile(join(store.device.root, 'etc/config', file), text);
+  const config = join(store.device.root, 'etc/config', file);
+  const before = await readFile(config).catch(() => undefined);
+  onTestFinished(() => (before === undefined ? rm(config) : writeFile(config, before)));
+  await writeFile(config, text);
 }
 
 test('all containers of the project go, whatever they are called; those of others stay', async () => {

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { createBlockDevices } from '../../../src/features/disks/block-devices.ts';
+import {
+  createBlockDevices,
+  mountsOfDevices,
+  parsePartitions,
+} from '../../../src/features/disks/block-devices.ts';
 import { parseBlkid, parseBlockInfo } from '../../../src/features/disks/content-probe.ts';
-import { parseMounts } from '../../../src/device/disk/mounts.ts';
-import { parsePartitions } from '../../../src/features/disks/partitions.ts';
+import { parseMountTable } from '../../../src/device/disk/mounts.ts';
 
 describe('on a host whose tools are older, or fewer', () => {
   let folder: string;
@@ -16,9 +19,11 @@ describe('on a host whose tools are older, or fewer', () => {
 
   test('an lsblk without JSON is read all the same', async () => {
     await tool('lsblk', `echo "lsblk: unrecognized option '--json'" >&2; exit 1`);
+    const namesWith = async (path: string): Promise<string[]> =>
+      (await createBlockDevices({ PATH: path }).list()).map(({ name }) => name).sort();
     // Other tests attach and detach disks meanwhile, so that two lists may differ.
     await vi.waitFor(
-      async () => expect(await names()).toEqual(await namesWith(process.env.PATH ?? '')),
+      async () => expect(await namesWith(folder)).toEqual(await namesWith(process.env.PATH ?? '')),
       { timeout: 20_000 },
     );
   });
@@ -56,14 +61,6 @@ describe('on a host whose tools are older, or fewer', () => {
     await writeFile(join(folder, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
     await symlink('/bin/sh', join(folder, 'sh')).catch(() => undefined);
   }
-
-  function names(): Promise<string[]> {
-    return namesWith(folder);
-  }
-
-  async function namesWith(path: string): Promise<string[]> {
-    return (await createBlockDevices({ PATH: path }).list()).map(({ name }) => name).sort();
-  }
 });
 
 test('what blkid prints is read back byte for byte', () => {
@@ -92,9 +89,11 @@ test('mounts of devices are read with their blanks, those of anything else are l
   // The first line is the example of proc(5).
   const text =
     '36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue\n22 27 0:21 / /proc rw - proc proc rw\n40 35 0:44 / /mnt/a\\040b\\303\\251 rw - btrfs /dev/sda1 rw\n';
-  expect(parseMounts(text)).toEqual([
-    { device: '98:0', source: '/dev/root', path: '/mnt2', type: 'ext3' },
-    { device: '0:44', source: '/dev/sda1', path: '/mnt/a bé', type: 'btrfs' },
+  const mounts = parseMountTable(text);
+  expect(mounts.map(({ path }) => path)).toEqual(['/mnt2', '/proc', '/mnt/a bé']);
+  expect(mountsOfDevices(mounts)).toMatchObject([
+    { id: 36, device: '98:0', root: '/mnt1', source: '/dev/root', path: '/mnt2', type: 'ext3' },
+    { id: 40, device: '0:44', root: '/', source: '/dev/sda1', path: '/mnt/a bé', type: 'btrfs' },
   ]);
 });
 

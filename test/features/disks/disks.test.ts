@@ -11,7 +11,7 @@ test('after a write nobody is told the old label, however many ask in that momen
     host: {
       fingerprint: async () => Promise.resolve('same'),
       list: async () => Promise.resolve([{ ...DISK, label }]),
-      onceWritten: (_paths, onWrite) => {
+      onceWritten: async (onWrite) => {
         written = onWrite;
         return () => undefined;
       },
@@ -39,7 +39,7 @@ test('a label that was written counts also after a listing that failed', async (
         if (isFailing) throw new Error('lsblk was killed');
         return Promise.resolve([{ ...DISK, label }]);
       },
-      onceWritten: (_paths, onWrite) => {
+      onceWritten: async (onWrite) => {
         written = onWrite;
         return () => undefined;
       },

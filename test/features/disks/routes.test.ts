@@ -72,75 +72,40 @@ async function expectAlike(): Promise<void> {
   }
 }
 
+const EXT4 = ['mkfs.ext4', '-q', '-F'];
+
 describe.skipIf(!isPossible)('real loop disks', () => {
   test.each([
+    { type: 'ext4', label: 'data', make: [...EXT4, '-L', 'data'], version: '1.0', sizeMib: 16 },
+    { type: 'ext4', label: '', make: EXT4, version: '1.0', sizeMib: 17 },
     {
-      type: 'ext4',
-      label: 'data',
-      make: ['mkfs.ext4', '-q', '-F', '-L', 'data'],
-      version: '1.0',
-      sizeMib: 16,
-      size: '16.00 MB',
+      ...{ type: 'ext4', label: 'my "d"é\\', version: '1.0', sizeMib: 16 },
+      make: [...EXT4, '-L', 'my "d"é\\'],
     },
     {
-      type: 'ext4',
-      label: '',
-      make: ['mkfs.ext4', '-q', '-F'],
-      version: '1.0',
-      sizeMib: 17,
-      size: '17.00 MB',
-    },
-    {
-      type: 'ext4',
-      label: 'my "d"é\\',
-      make: ['mkfs.ext4', '-q', '-F', '-L', 'my "d"é\\'],
-      version: '1.0',
-      sizeMib: 16,
-      size: '16.00 MB',
-    },
-    {
-      type: 'btrfs',
-      label: 'pool',
+      ...{ type: 'btrfs', label: 'pool', version: '', sizeMib: 128 },
       make: ['mkfs.btrfs', '-q', '-f', '-L', 'pool'],
-      version: '',
-      sizeMib: 128,
-      size: '128.00 MB',
     },
     {
-      type: 'xfs',
-      label: 'big',
+      ...{ type: 'xfs', label: 'big', version: '', sizeMib: 320 },
       make: ['mkfs.xfs', '-q', '-f', '-L', 'big'],
-      version: '',
-      sizeMib: 320,
-      size: '320.00 MB',
     },
     {
-      type: 'vfat',
-      label: 'STICK',
+      ...{ type: 'vfat', label: 'STICK', version: 'FAT32', sizeMib: 64 },
       make: ['mkfs.vfat', '-F', '32', '-n', 'STICK'],
-      version: 'FAT32',
-      sizeMib: 64,
-      size: '64.00 MB',
     },
     {
-      type: 'vfat',
-      label: '',
+      ...{ type: 'vfat', label: '', version: 'FAT16', sizeMib: 16 },
       make: ['mkfs.vfat', '-F', '16'],
-      version: 'FAT16',
-      sizeMib: 16,
-      size: '16.00 MB',
     },
     {
-      type: 'swap',
-      label: 'sw',
+      ...{ type: 'swap', label: 'sw', version: '1', sizeMib: 16 },
       make: ['mkswap', '-q', '-L', 'sw'],
-      version: '1',
-      sizeMib: 16,
-      size: '16.00 MB',
     },
   ])(
     '$type labelled "$label", unmounted',
-    async ({ type, label, make: [program = '', ...args], version, sizeMib, size }) => {
+    async ({ type, label, make: [program = '', ...args], version, sizeMib }) => {
+      const size = `${sizeMib}.00 MB`;
       const dev = await loopDisk(sizeMib);
       await command(program, [...args, dev]);
       expect(await itemOf(dev)).toMatchObject({ dev, type, label, version, size, mount: '' });

@@ -9,8 +9,6 @@ import { readDevice, type DeviceSummary } from '../../../src/features/system/dev
 import { readStorage } from '../../../src/features/system/storage.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { runCommand } from '../../device/command.ts';
-import { startDaemon } from '../../device/daemon.ts';
-import { createDevice } from '../../device/device.ts';
 
 let root: string;
 beforeEach(async () => (root = await mkdtemp(join(tmpdir(), 'depotd-summary-'))));
@@ -97,25 +95,6 @@ test('image, overlay and further disks each have their role, every disk once', a
     'overlay /overlay',
     'data /mnt/sda1',
   ]);
-});
-
-test('GET device answers with the package manager and the daemon', async () => {
-  const device = await createDevice();
-  const daemon = await startDaemon(device);
-  try {
-    const answer = await daemon.get('admin/system/device');
-
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({
-      release: 'OpenWrt 22.03.7',
-      architecture: 'x86_64',
-      package_manager: 'opkg',
-      depotd: expect.stringMatching(/^\d+\.\d+\.\d+/) as unknown,
-    });
-  } finally {
-    await daemon.close();
-    await device.close();
-  }
 });
 
 async function put(path: string, text: string): Promise<void> {

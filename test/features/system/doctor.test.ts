@@ -15,7 +15,6 @@ import { clockCheck } from '../../../src/features/system/checks/clock.ts';
 import { listenersCheck } from '../../../src/features/system/checks/listeners.ts';
 import { toolsCheck } from '../../../src/features/system/checks/tools.ts';
 import { runChecks, type CheckResult } from '../../../src/features/system/doctor.ts';
-import { createApkDevice } from '../../device/apk-device/apk-device.ts';
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 
@@ -173,7 +172,7 @@ test.each([
   expect((await check?.run())?.state).toBe(state);
 });
 
-describe('GET doctor', () => {
+describe('a device with a daemon', () => {
   let device: Device;
   let daemon: TestDaemon;
   beforeAll(async () => {
@@ -185,7 +184,7 @@ describe('GET doctor', () => {
     await device.close();
   });
 
-  test('answers on a quiet device within a second, and has nothing to complain of but the test', async () => {
+  test('GET doctor answers on a quiet device within a second, and has nothing to complain of but the test', async () => {
     // Until the device is quiet, should other tests be at work on it.
     const checks = await vi.waitFor(
       async () => {
@@ -207,6 +206,18 @@ describe('GET doctor', () => {
     expect(stateOf(checks, 'password')).toBe('skipped');
     expect(checks.some(({ state }) => state === 'error')).toBe(false);
     expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length);
+  });
+
+  test('GET device answers with the package manager and the daemon', async () => {
+    const answer = await daemon.get('admin/system/device');
+
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({
+      release: 'OpenWrt 22.03.7',
+      architecture: 'x86_64',
+      package_manager: 'opkg',
+      depotd: expect.stringMatching(/^\d+\.\d+\.\d+/) as unknown,
+    });
   });
 
   test('every complaint has a remedy', async () => {
@@ -236,22 +247,6 @@ describe('GET doctor', () => {
       await opkg.exit;
     }
   });
-});
-
-test('with apk the records that cannot be used are named', async () => {
-  const device = await createApkDevice();
-  const daemon = await startDaemon(device);
-  try {
-    expect(stateOf(await examine(daemon), 'package-database')).toBe('ok');
-    await writeFile(join(device.root, 'etc/apk/world'), '');
-    expect((await examine(daemon)).find(({ id }) => id === 'package-database')).toMatchObject({
-      state: 'error',
-      message: expect.stringContaining('etc/apk/world') as string,
-    });
-  } finally {
-    await daemon.close();
-    await device.close();
-  }
 });
 
 function packageOf(name: string, state: string, version = '1'): InstalledPackage {

@@ -4,7 +4,6 @@ import * as v from 'valibot';
 import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
-import type { DataRootSetting, DataRootSettings, KnownSetting } from '../device.ts';
 import {
   removeUnfinished,
   replaceFile,
@@ -18,13 +17,44 @@ const DEFAULT_ROOT = '/var/lib/docker';
 const DATA_ROOT: UciPlace = { section: 'globals', type: 'globals', option: 'data_root' };
 const ALT_CONFIG_FILE: UciPlace = { ...DATA_ROOT, option: 'alt_config_file' };
 
+/** Where the engine's data root is set. */
+interface DataRootSetting {
+  path: string;
+  /** The file that a switch writes. */
+  file: string;
+  kind: 'uci' | 'json';
+  /** The file as it is; undefined if there is none. */
+  text?: string | undefined;
+}
+
+/** … and what there is to know of it. */
+export interface KnownSetting extends DataRootSetting {
+  /**
+   * A file of the administrator's own that takes the place of these settings:
+   * `dockerd.globals.alt_config_file`.
+   */
+  elsewhere: string | undefined;
+  /** If UCI has changes to it that are not committed, and so would come back. */
+  uncommittedFile: string | undefined;
+}
+
 /** OpenWrt's UCI file `dockerd`, or the engine's own daemon.json. */
-export function createDataRootSettings(paths: Paths): DataRootSettings {
+export function createDataRootSettings(paths: Paths) {
   return {
     read: () => read(paths),
-    write: async (setting, path) =>
+    /**
+     * Sets another path where the setting was read, and leaves all else in the file alone; on the
+     * medium when it resolves.
+     */
+    write: async (setting: DataRootSetting, path: string): Promise<void> =>
       replace(setting.file, edit(setting.kind, (await readText(setting.file)) ?? '', path)),
-    restore: async ({ file, kind, text, path }, written) => {
+    /**
+     * Undoes `write`: the file is what it was, but for what somebody else has changed in it since.
+     */
+    restore: async (
+      { file, kind, text, path }: DataRootSetting,
+      written: string,
+    ): Promise<void> => {
       const now = await readText(file);
       if (now === text) return;
       // What was written is there and nothing else has changed: back to the letter.
@@ -35,6 +65,7 @@ export function createDataRootSettings(paths: Paths): DataRootSettings {
   };
 }
 
+/** @throws DepotError internal if a file is there and cannot be read */
 async function read(paths: Paths): Promise<KnownSetting> {
   const uciFile = join(paths.uciDir, 'dockerd');
   const jsonFile = paths.onDevice('/etc/docker/daemon.json');

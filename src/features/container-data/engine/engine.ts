@@ -1,8 +1,12 @@
 import { closeSync, openSync } from 'node:fs';
 import * as v from 'valibot';
 import { DepotError } from '../../../errors.ts';
-import type { ContainerEngine, ContainerState, EngineState, Launch } from '../device.ts';
-import { askEngine, type EngineAnswer, type EngineQuestion } from '../../../device/engine/api.ts';
+import {
+  askEngine,
+  refusalIn,
+  type EngineAnswer,
+  type EngineQuestion,
+} from '../../../device/engine/api.ts';
 import { findHolders } from './processes.ts';
 import { findServiceManager, type ServiceManagerOptions } from './service-manager.ts';
 import { startDetached } from '../../../device/exec.ts';
@@ -15,47 +19,84 @@ const ANSWER_MS = 5000;
 const STOP_MS = 10 * 60_000;
 const START_MS = 2 * 60_000;
 
+/**
+ * How the engine answers a question: `leavesContainers` if they go on when it stops
+ * (live-restore); `silent` if somebody has its socket and does not answer (yet), `absent` if
+ * nobody has it.
+ */
+export type EngineState =
+  | { kind: 'answers'; dataRoot: string; driver: string; leavesContainers: boolean }
+  | { kind: 'silent' | 'absent' };
+
+export interface ContainerSummary {
+  id: string;
+  name: string;
+}
+
+/** One container as the engine has it. */
+interface ContainerState {
+  isRunning: boolean;
+  /** Removed by the engine as soon as it ends, and so with each stop of the engine. */
+  isRemovedAtEnd: boolean;
+  exitCode: number;
+  /** Milliseconds since 1970; 0 if it never ran. */
+  startedAt: number;
+}
+
+export type ContainerEngine = ReturnType<typeof createContainerEngine>;
+
 /** The real engine, behind its socket. */
-export function createContainerEngine(options: ServiceManagerOptions): ContainerEngine {
+export function createContainerEngine(options: ServiceManagerOptions) {
   const ask = (question: EngineQuestion): Promise<EngineAnswer> =>
     askEngine(options.settings().socket, question);
+  /** @throws DepotError unavailable if the engine does not answer */
+  const need = async (
+    purpose: string,
+    question: Pick<EngineQuestion, 'method' | 'path'>,
+  ): Promise<{ status: number; body: unknown }> => {
+    const answer = await ask({ ...question, timeoutMs: START_MS });
+    if (typeof answer === 'object') return answer;
+    throw new DepotError('unavailable', `cannot ${purpose}: the container engine does not answer`);
+  };
+  /** What it prints is added to the file, 64 KiB of it at most. */
   const launchVerb = async (verb: 'start' | 'stop', outputFile: string): Promise<Launch> =>
     launch((await findServiceManager(options))[verb], options.environment, outputFile);
   return {
+    /** Never waits longer than some seconds. */
     state: async () => stateFrom(await ask({ method: 'GET', path: '/info', timeoutMs: ANSWER_MS })),
+    /** What starts and stops it, for messages. @throws DepotError unavailable if nothing does */
     serviceManager: async () => (await findServiceManager(options)).name,
-    running: async () => {
-      const answer = needAnswer(
-        await ask({ method: 'GET', path: '/containers/json', timeoutMs: START_MS }),
-        'list containers',
-      );
+    running: async (): Promise<ContainerSummary[]> => {
+      const { body } = await need('list containers', { method: 'GET', path: '/containers/json' });
       return v
-        .parse(containerList, answer.body)
+        .parse(containerList, body)
         .map(({ Id: id, Names: names }) => ({ id, name: (names?.[0] ?? id).replace(/^\//, '') }));
     },
+    /**
+     * Whether its service manager lets it take the time to end its containers: procd kills it after
+     * some seconds, and they go on alone.
+     */
     isSlowToStop: async () => (await findServiceManager(options)).kind !== 'procd',
-    inspect: async (id) => {
-      const answer = needAnswer(
-        await ask({ method: 'GET', path: `/containers/${id}/json`, timeoutMs: START_MS }),
-        `look at the container ${id}`,
-      );
-      return answer.status === 200
-        ? containerState(v.parse(containerDetails, answer.body))
-        : undefined;
+    /** undefined if the engine does not know it. */
+    inspect: async (id: string): Promise<ContainerState | undefined> => {
+      const path = `/containers/${id}/json`;
+      const { status, body } = await need(`look at the container ${id}`, { method: 'GET', path });
+      return status === 200 ? containerState(v.parse(containerDetails, body)) : undefined;
     },
-    stopContainer: async (id) => {
+    /** Resolves when it has ended, by the time-out of its own. */
+    stopContainer: async (id: string): Promise<void> => {
       await ask({ method: 'POST', path: `/containers/${id}/stop`, timeoutMs: STOP_MS });
     },
-    startContainer: async (id) => {
-      const { status, body } = needAnswer(
-        await ask({ method: 'POST', path: `/containers/${id}/start`, timeoutMs: START_MS }),
-        `start the container ${id}`,
-      );
+    /** @returns why it could not be started, if so */
+    startContainer: async (id: string): Promise<string | undefined> => {
+      const path = `/containers/${id}/start`;
+      const { status, body } = await need(`start the container ${id}`, { method: 'POST', path });
       // 304: it runs already.
-      return status === 204 || status === 304 ? undefined : messageIn(body, status);
+      return status === 204 || status === 304 ? undefined : refusalIn({ status, body });
     },
-    start: (outputFile) => launchVerb('start', outputFile),
-    stop: (outputFile) => launchVerb('stop', outputFile),
+    start: (outputFile: string) => launchVerb('start', outputFile),
+    stop: (outputFile: string) => launchVerb('stop', outputFile),
+    /** Processes that work in the data root, whether or not the engine answers. */
     holders: findHolders,
   };
 }
@@ -76,8 +117,7 @@ const containerDetails = v.object({
 });
 
 function stateFrom(answer: EngineAnswer): EngineState {
-  if (answer === 'absent') return { kind: 'absent' };
-  if (answer === 'silent') return { kind: 'silent' };
+  if (typeof answer === 'string') return { kind: answer };
   const parsed = v.safeParse(info, answer.body);
   return parsed.success
     ? {
@@ -102,16 +142,6 @@ function containerState({
   };
 }
 
-function needAnswer(answer: EngineAnswer, purpose: string): { status: number; body: unknown } {
-  if (typeof answer === 'object') return answer;
-  throw new DepotError('unavailable', `cannot ${purpose}: the container engine does not answer`);
-}
-
-function messageIn(body: unknown, status: number): string {
-  const parsed = v.safeParse(v.object({ message: v.string() }), body);
-  return parsed.success ? parsed.output.message : `the engine answers ${status}`;
-}
-
 /**
  * What the command leaves behind may be the engine itself, with this output open for as long as it
  * lives: so somebody goes on reading it, and keeps only its beginning.
@@ -120,6 +150,17 @@ const START_SCRIPT = `
 { "$@" </dev/null 2>&1 || echo "depotd: $1 ended with exit code $?"; } |
   { head -c 65536; exec cat >/dev/null; }
 `;
+
+/**
+ * A program that was started outside of the job: it goes on whatever becomes of the job or the
+ * daemon.
+ */
+export interface Launch {
+  /**
+   * Settles when it, and whatever has its output open, has ended while this daemon was its parent.
+   */
+  ended: Promise<void>;
+}
 
 /**
  * In a session of its own, without terminal and without the job's variable: no signal meant for the

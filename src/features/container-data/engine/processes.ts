@@ -1,6 +1,13 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Holder } from '../device.ts';
+
+/** An engine, the part of it that outlives its crash, or a container. */
+export interface Holder {
+  /** `process 123 (dockerd)` */
+  text: string;
+  /** The container that it belongs to. */
+  container?: string;
+}
 
 /**
  * Files that an engine, or the containerd it started, keeps open and locked as long as it lives.

@@ -8,29 +8,28 @@ import { rewriteFile } from '../../../device/durable-file.ts';
  */
 const KEYS = ['Source', 'LogPath', 'HostsPath', 'HostnamePath', 'ResolvConfPath', 'ShmPath'];
 
+interface Redirection {
+  from: readonly string[];
+  to: string;
+}
+
 /**
  * Changes the paths that containers have of their own data root. dockerd looks volumes up anew, but
  * some versions (20.10) insist that the path they had is still there: containers would start until
  * the old data is removed, and no longer.
  */
-export async function redirectContainers(
-  dataRoot: string,
-  { from, to }: { from: readonly string[]; to: string },
-): Promise<void> {
+export async function redirectContainers(dataRoot: string, paths: Redirection): Promise<void> {
   const folder = join(dataRoot, 'containers');
   for (const name of await readdir(folder).catch(() => [])) {
     const file = join(folder, name, 'config.v2.json');
     const text = await readFile(file, 'utf8').catch(() => undefined);
-    const redirected = text === undefined ? undefined : redirectRecord(text, { from, to });
+    const redirected = text === undefined ? undefined : redirectRecord(text, paths);
     if (redirected !== undefined && redirected !== text) await rewriteFile(file, redirected);
   }
 }
 
 /** In the text as it stands: to read and write numbers of 64 bits would change them. */
-export function redirectRecord(
-  text: string,
-  { from, to }: { from: readonly string[]; to: string },
-): string {
+export function redirectRecord(text: string, { from, to }: Redirection): string {
   return from.reduce((record, source) => {
     const pattern = new RegExp(
       `("(?:${KEYS.join('|')})":")${escape(inJson(source))}(/(?:volumes|containers)/)`,

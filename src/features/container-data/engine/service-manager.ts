@@ -65,11 +65,11 @@ export async function findServiceManager(options: ServiceManagerOptions): Promis
 async function systemdServiceManager({
   environment,
 }: ServiceManagerOptions): Promise<ServiceManager> {
-  const probe = await run(
+  const { stdout } = await run(
     { argv: ['systemctl', 'is-active', 'docker.socket'], environment, cwd: '/' },
     { timeoutMs: 10_000, maxBytes: 4096 },
-  ).catch(() => undefined);
-  const hasSocket = probe?.stdout.trim() === 'active';
+  );
+  const hasSocket = stdout.trim() === 'active';
   return {
     kind: 'systemd',
     name: 'systemd',

@@ -1,59 +1,84 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Copier, CopyReport } from '../device.ts';
+import type { Command } from '../../../device/command.ts';
 import { run } from '../../../device/exec.ts';
-import { COPY_NAME, KEPT_OUT, LIST_NAME, MARKER_NAME, STAGED_NAME } from '../target-layout.ts';
+import { KEPT_OUT, moveFolder } from '../target-layout.ts';
 import LISTER from './list-changed.script.cjs';
 import PASSES from './passes.sh';
 import STAGE_ONE from './stage-one.sh';
 
 /** What an rsync can do, from what `rsync --version` prints. */
 export interface Abilities {
-  version: [major: number, minor: number, patch: number];
+  /** 30102 for 3.1.2. */
+  version: number;
   hasAcls: boolean;
   hasXattrs: boolean;
   hasHardLinks: boolean;
 }
 
-export function createCopier(environment: Record<string, string>): Copier {
+/**
+ * A pass of the copy: while containers run; what changed since then; all that differs; and one that
+ * only looks for differences.
+ */
+export type CopyPass = 'live' | 'changed' | 'differing' | 'compare';
+
+interface CopyRequest {
+  source: string;
+  /**
+   * What the folder of its move holds and the source has not is deleted, and nothing else is.
+   */
+  target: string;
+  /** What there is to copy, for the percentage; 0 if it is not known. */
+  totalBytes: number;
+}
+
+/** What a pass has said of itself. */
+export interface CopyReport {
+  /** Of the source. */
+  files: number;
+  bytes: number;
+  /** Things in the copy, counted there. */
+  copied: number;
+  /** Things that a pass would still change. */
+  differences: number;
+}
+
+export type Copier = ReturnType<typeof createCopier>;
+
+export function createCopier(environment: Record<string, string>) {
   const abilities = async (): Promise<Abilities | undefined> => {
-    const result = await run(
+    const { exitCode, stdout } = await run(
       { argv: ['rsync', '--version'], environment, cwd: '/' },
       { timeoutMs: 10_000, maxBytes: 64 * 1024 },
-    ).catch(() => undefined);
-    return result?.exitCode === 0 ? parseAbilities(result.stdout) : undefined;
+    );
+    return exitCode === 0 ? parseAbilities(stdout) : undefined;
   };
   return {
+    /** @returns why this device cannot copy container data, if so */
     fault: async () => faultOf(await abilities()),
-    command: async (pass, { source, folder, totalBytes }) => {
+    command: async (pass: CopyPass, request: CopyRequest): Promise<Command> => {
+      const { copy, marker, staged, list } = moveFolder(request.target);
       const { options, attributes } = optionsFor(
         (await abilities()) ?? OLDEST,
-        await keepsNanoseconds(folder),
+        await keepsNanoseconds(marker),
       );
-      const names = [COPY_NAME, MARKER_NAME, STAGED_NAME, LIST_NAME];
-      const paths = [source, ...names.map((name) => join(folder, name))];
+      const scripts = [process.execPath, LISTER, STAGE_ONE];
       return {
         argv: [
-          '/bin/sh',
-          '-c',
-          PASSES,
-          'sh',
-          pass,
-          ...paths,
-          String(totalBytes),
-          process.execPath,
-          LISTER,
-          STAGE_ONE,
-          'rsync',
-          ...options,
-          ...(pass === 'compare' ? [] : attributes),
+          ...(['/bin/sh', '-c', PASSES, 'sh', pass] as const),
+          ...[request.source, copy, marker, staged, list, String(request.totalBytes)],
+          ...[...scripts, 'rsync', ...options, ...(pass === 'compare' ? [] : attributes)],
         ],
         environment,
         cwd: '/',
       };
     },
-    removal: (folder) => ({ argv: ['rm', '-rf', '--', folder], environment, cwd: '/' }),
-    percentIn: (tail) => {
+    /** Removes a folder and all below it. */
+    removal: (folder: string): Command => ({
+      argv: ['rm', '-rf', '--', folder],
+      environment,
+      cwd: '/',
+    }),
+    percentIn: (tail: string): number | undefined => {
       const found = [...tail.matchAll(/^copied (\d+) %\r?$/gm)].at(-1)?.[1];
       return found === undefined ? undefined : Number(found);
     },
@@ -62,7 +87,7 @@ export function createCopier(environment: Record<string, string>): Copier {
 }
 
 const OLDEST: Abilities = {
-  version: [3, 0, 0],
+  version: 30000,
   hasAcls: false,
   hasXattrs: true,
   hasHardLinks: true,
@@ -78,7 +103,7 @@ export function parseAbilities(output: string): Abilities | undefined {
   const has = (name: string): boolean =>
     new RegExp(`\\b${name}\\b`).test(output) && !new RegExp(`\\bno ${name}\\b`).test(output);
   return {
-    version: [Number(major), Number(minor), Number(patch)],
+    version: Number(major) * 10_000 + Number(minor) * 100 + Number(patch),
     hasAcls: has('ACLs'),
     hasXattrs: has('xattrs'),
     hasHardLinks: has('hardlinks'),
@@ -106,47 +131,37 @@ export function optionsFor(
   { version, hasAcls }: Abilities,
   areNanosecondsKept: boolean,
 ): { options: string[]; attributes: string[] } {
-  const isSince = (wanted: readonly number[]): boolean =>
-    (wanted
-      .map((part, index) => (version[index] ?? 0) - part)
-      .find((difference) => difference !== 0) ?? 0) >= 0;
   const attributes = [hasAcls ? '-AX' : '-X'];
   const options = ['-aHSx', '--numeric-ids', ...KEPT_OUT.map((name) => `--exclude=/${name}`)];
-  if (isSince([3, 1, 0])) options.push('--no-human-readable', '--ignore-missing-args');
-  // On xfs, ACLs show a second time, as attributes that the source does not have: deleting those
-  // would delete the ACLs.
-  if (isSince([3, 1, 0])) attributes.push('--filter=-x_trusted.SGI_ACL_*');
-  if (isSince([3, 1, 3]) && areNanosecondsKept) options.push('--modify-window=-1');
+  if (version >= 30100) {
+    options.push('--no-human-readable', '--ignore-missing-args');
+    // On xfs, ACLs show a second time, as attributes that the source does not have: deleting those
+    // would delete the ACLs.
+    attributes.push('--filter=-x_trusted.SGI_ACL_*');
+  }
+  if (version >= 30103 && areNanosecondsKept) options.push('--modify-window=-1');
   return { options, attributes };
 }
 
 /**
  * The marker was given a time with a fraction: a file system that keeps whole seconds has lost it.
  */
-async function keepsNanoseconds(folder: string): Promise<boolean> {
-  return stat(join(folder, MARKER_NAME), { bigint: true }).then(
+async function keepsNanoseconds(marker: string): Promise<boolean> {
+  return stat(marker, { bigint: true }).then(
     ({ mtimeNs }) => mtimeNs % 1_000_000_000n !== 0n,
     () => false,
   );
 }
 
+/** Of a comparison; undefined if the output has no report. */
 export function reportIn(output: string): CopyReport | undefined {
-  const [, files] = /^Number of files: (\d+)/m.exec(output) ?? [];
-  const [, bytes] = /^Total file size: (\d+) bytes/m.exec(output) ?? [];
-  const [, copied] = /^copied things: (\d+)/m.exec(output) ?? [];
-  const [, differences] = /^differences: (\d+)/m.exec(output) ?? [];
-  if (
-    files === undefined ||
-    bytes === undefined ||
-    copied === undefined ||
-    differences === undefined
-  ) {
-    return undefined;
-  }
-  return {
-    files: Number(files),
-    bytes: Number(bytes),
-    copied: Number(copied),
-    differences: Number(differences),
+  const numberBehind = (words: string): number =>
+    Number(new RegExp(`^${words}: (\\d+)`, 'm').exec(output)?.[1]);
+  const report = {
+    files: numberBehind('Number of files'),
+    bytes: numberBehind('Total file size'),
+    copied: numberBehind('copied things'),
+    differences: numberBehind('differences'),
   };
+  return Object.values(report).some(Number.isNaN) ? undefined : report;
 }

@@ -1,6 +1,6 @@
-import { readFile, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { sizeText } from '../../../format-bytes.ts';
-import { parseMountTable } from '../../../device/disk/mounts.ts';
+import { readMounts } from '../../../device/disk/mounts.ts';
 import type { Paths } from '../../../device/paths.ts';
 import type { DeviceCheck, Finding } from '../../device-check.ts';
 
@@ -47,8 +47,8 @@ export async function spaceChecks(paths: Paths): Promise<DeviceCheck[]> {
 /** `/overlay` if something is mounted there, else the root itself. */
 async function systemLocation({ root, onDevice }: Paths): Promise<string> {
   const overlay = onDevice('/overlay');
-  const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
-  return parseMountTable(text).some(({ path }) => path === overlay) ? overlay : root;
+  const mounts = await readMounts().catch(() => []);
+  return mounts.some(({ path }) => path === overlay) ? overlay : root;
 }
 
 async function look({ title, path, limits, remedy }: Location): Promise<Finding> {

@@ -5,12 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { loadConfig } from '../../../../src/config/config.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
-import type { DataRootSettings } from '../../../../src/features/container-data/device.ts';
 import { createDataRootSettings } from '../../../../src/features/container-data/engine/data-root-setting.ts';
 import { runCommand } from '../../../device/command.ts';
 
 let root: string;
-let settings: DataRootSettings;
+let settings: ReturnType<typeof createDataRootSettings>;
 const uci = (): string => join(root, 'etc/config/dockerd');
 const json = (): string => join(root, 'etc/docker/daemon.json');
 const text = (file: string): Promise<string | undefined> =>

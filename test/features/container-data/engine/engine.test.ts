@@ -6,8 +6,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { loadConfig, valuesOf } from '../../../../src/config/config.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
-import { createContainerEngine } from '../../../../src/features/container-data/engine/engine.ts';
-import type { ContainerEngine } from '../../../../src/features/container-data/device.ts';
+import {
+  createContainerEngine,
+  type ContainerEngine,
+} from '../../../../src/features/container-data/engine/engine.ts';
 import { CONTAINER_SECTION } from '../../../../src/features/container-data/options.ts';
 
 let root: string;

@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { Copier, CopyPass } from '../../../../src/features/container-data/device.ts';
-import { createMoveFolders } from '../../../../src/features/container-data/target-folder.ts';
-import { createCopier } from '../../../../src/features/container-data/rsync/rsync.ts';
+import {
+  createCopier,
+  type Copier,
+  type CopyPass,
+} from '../../../../src/features/container-data/rsync/rsync.ts';
+import { prepare } from '../../../../src/features/container-data/target-folder.ts';
+import { moveFolder } from '../../../../src/features/container-data/target-layout.ts';
 
 const run = promisify(execFile);
 
@@ -34,9 +38,8 @@ export async function createCopyPlace(): Promise<CopyPlace> {
   ) as [string, string, string];
   await mkdir(programs);
   await mkdir(join(source, 'sub'), { recursive: true });
-  const moves = createMoveFolders();
-  await moves.prepare(target, 'job');
-  const folder = moves.folderIn(target);
+  await prepare(target, 'job');
+  const { folder } = moveFolder(target);
   const copier = createCopier({ PATH: process.env.PATH ?? '/usr/bin:/bin' });
   return {
     root,
@@ -49,7 +52,7 @@ export async function createCopyPlace(): Promise<CopyPlace> {
         argv: [program, ...args],
         environment,
         cwd,
-      } = await copier.command(kind, { source, folder, totalBytes });
+      } = await copier.command(kind, { source, target, totalBytes });
       return (
         await run(program, args, {
           env: { ...environment, PATH: `${programs}:${environment.PATH}` },

@@ -19,11 +19,11 @@ describe('what an rsync can do', () => {
   test.each([
     [
       'rsync  version 3.2.7  protocol version 31\nCapabilities:\n    hardlinks, ACLs, xattrs, no crtimes',
-      { version: [3, 2, 7], hasAcls: true, hasXattrs: true, hasHardLinks: true },
+      { version: 30207, hasAcls: true, hasXattrs: true, hasHardLinks: true },
     ],
     [
       'rsync  version v3.1.0  protocol version 31\n    hardlinks, no ACLs, no xattrs, iconv',
-      { version: [3, 1, 0], hasAcls: false, hasXattrs: false, hasHardLinks: true },
+      { version: 30100, hasAcls: false, hasXattrs: false, hasHardLinks: true },
     ],
     ['openrsync: protocol version 29\nrsync version 2.6.9 compatible', undefined],
   ])('%s', (output, expected) => {
@@ -32,7 +32,7 @@ describe('what an rsync can do', () => {
 
   test('it is asked for nothing that it does not know', () => {
     const old = {
-      version: [3, 0, 9] as [number, number, number],
+      version: 30009,
       hasAcls: false,
       hasXattrs: true,
       hasHardLinks: true,
@@ -48,10 +48,10 @@ describe('what an rsync can do', () => {
       ],
       attributes: ['-X'],
     });
-    const newer = optionsFor({ ...old, version: [3, 10, 0], hasAcls: true }, true);
+    const newer = optionsFor({ ...old, version: 31000, hasAcls: true }, true);
     expect(newer.options).toContain('--modify-window=-1');
     expect(newer.attributes).toContain('-AX');
-    expect(optionsFor({ ...old, version: [3, 2, 0] }, false).options).not.toContain(
+    expect(optionsFor({ ...old, version: 30200 }, false).options).not.toContain(
       '--modify-window=-1',
     );
   });
