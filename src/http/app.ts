@@ -7,7 +7,7 @@ import { checkHost, checkOrigin, checkToken, type KnownHosts } from './guard.ts'
 import { checkParameters, readParameters, readQuery } from './parameters.ts';
 import { packed } from './packed.ts';
 import { calledAddress, isFirstHand, type Ends } from './peer.ts';
-import { refusal } from './respond.ts';
+import { refusal, Refusal } from './respond.ts';
 import type { Route, Session } from './route.ts';
 import { createSessionWatch, type SessionWatch } from './session/session-watch.ts';
 import type { Sessions } from './session/sessions.ts';
@@ -115,11 +115,7 @@ async function answer(
     return await packed(context.req.raw, await handle(options, route, context));
   } catch (error) {
     logUnexpected(options, context, error);
-    const needsLogin = error instanceof NoSession;
-    return refusal(error, {
-      isTask: route.isTask,
-      ...(needsLogin ? { headers: { 'X-LuCI-Login-Required': 'yes' } } : {}),
-    });
+    return refusal(error, { isTask: route.isTask });
   }
 }
 
@@ -131,17 +127,13 @@ function logUnexpected({ log }: AppOptions, { req: { path } }: Context, error: u
 
 function wrongMethod(routes: readonly Route[], { req }: Context): Response {
   const allowed = routes.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
-  const error = new DepotError(
+  const error = new Refusal(
     'method_not_allowed',
     `cannot ${req.raw.method} ${req.path}: it takes ${allowed}`,
+    { headers: { Allow: allowed } },
   );
-  return refusal(error, {
-    isTask: routes.some(({ isTask }) => isTask),
-    headers: { Allow: allowed },
-  });
+  return refusal(error, { isTask: routes.some(({ isTask }) => isTask) });
 }
-
-class NoSession extends DepotError {}
 
 async function handle(
   { base, access, tickets }: Options,
@@ -201,7 +193,11 @@ async function sessionFor(
   if (access === 'open') return { user: '', token: '', mayWrite: false };
   const isUse = !isStream && !isBackground(request);
   const session = await (isUse ? sessions.find(headers) : sessions.peek(headers));
-  if (session === undefined) throw new NoSession('forbidden', 'cannot answer without a log-in');
+  if (session === undefined) {
+    throw new Refusal('forbidden', 'cannot answer without a log-in', {
+      headers: { 'X-LuCI-Login-Required': 'yes' },
+    });
+  }
   if (needsWrite && !session.mayWrite) {
     throw new DepotError(
       'forbidden',

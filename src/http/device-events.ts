@@ -59,13 +59,13 @@ export async function* followDevice(
         yield { event: next[1].event, data: next[1].data };
         continue;
       }
-      const woken = new Promise<'woken'>((resolve) => (wake = () => resolve('woken')));
       let timer: NodeJS.Timeout | undefined;
-      const pause = new Promise<'pause'>(
-        (resolve) => (timer = setTimeout(resolve, PING_MS, 'pause')),
-      );
-      if ((await Promise.race([woken, pause])) === 'pause') yield undefined;
+      const isQuiet = await new Promise<boolean>((resolve) => {
+        wake = () => resolve(false);
+        timer = setTimeout(resolve, PING_MS, true);
+      });
       clearTimeout(timer);
+      if (isQuiet) yield undefined;
     }
   } finally {
     unsubscribe();

@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { canonicalAddress } from '../config/ip-address.ts';
 import { DepotError } from '../errors.ts';
 import type { Session } from './route.ts';
+import { isSameSecret } from './session/sessions.ts';
 
 /**
  * Refuses requests that another web site, or another name for this device, made a browser send.
@@ -150,10 +150,7 @@ export function checkOneHost({
   }
 }
 
-/**
- * Compares in a time that tells nothing about the token.
- * @throws DepotError forbidden
- */
+/** @throws DepotError forbidden */
 export function checkToken(
   given: readonly string[] | undefined,
   { token, formerToken = token }: Pick<Session, 'token' | 'formerToken'>,
@@ -162,15 +159,8 @@ export function checkToken(
   if (value === undefined) {
     throw new DepotError('forbidden', 'cannot take a change without the parameter token');
   }
-  const isOne = isEqual(value, token) || isEqual(value, formerToken);
+  const isOne = isSameSecret(value, token) || isSameSecret(value, formerToken);
   if (second !== undefined || !isOne) {
     throw new DepotError('forbidden', 'cannot take a change: the token is wrong');
   }
-}
-
-function isEqual(a: string, b: string): boolean {
-  return timingSafeEqual(
-    createHash('sha256').update(a).digest(),
-    createHash('sha256').update(b).digest(),
-  );
 }

@@ -3,21 +3,12 @@ import type { Context } from 'hono';
 import { canonicalAddress } from '../config/ip-address.ts';
 import { isLoopback } from '../config/loopback.ts';
 
-/** Who is at the other end of the connection. */
-export interface Peer {
-  /**
-   * Its address; `unix` on a unix socket, `unknown` if the connection has gone. Who hands
-   * requests on over a unix socket is believed whose they are: only this user and root can connect
-   * there.
-   */
-  address: string;
-  /** Whether it is on this host: connected over a unix socket or from a loopback address. */
-  isLocal: boolean;
-}
-
-/** Who asks, as far as that can be believed. */
+/** Who asks, as far as that can be believed: what a header says, anybody can write over TCP. */
 export interface Client {
-  /** As in Peer, or what a reverse proxy on this host names; `unknown` if it names nobody. */
+  /**
+   * Of the other end, or what a reverse proxy on this host names; `unix` on a unix socket,
+   * `unknown` if the proxy names nobody or the connection has gone.
+   */
   address: string;
   /** How it reached the daemon. */
   via: 'unix' | 'loopback' | 'network';
@@ -42,39 +33,27 @@ export interface Ends {
   server?: { address: () => unknown } | undefined;
 }
 
-/** Told by the connection: what a header says, anybody can write who comes over TCP. */
-export function peerOf(context: Context): Peer {
-  const socket = socketOf(context);
-  const isLocal = isOnThisHost(socket);
-  if (isUnix(socket)) {
-    return {
-      address: addressIn(context.req.header('x-forwarded-for')?.split(',').at(-1)) ?? 'unix',
-      isLocal,
-    };
-  }
-  return { address: plain(socket?.remoteAddress) ?? 'unknown', isLocal };
-}
-
 /**
  * A proxy on this host is believed whose request it hands on: the last element of X-Forwarded-For,
  * else of Forwarded (RFC 7239, section 5.2). Over loopback any program on this host may say so.
  */
 export function clientOf(context: Context): Client {
-  const { address, isLocal } = peerOf(context);
   const socket = socketOf(context);
+  const via = viaOf(socket);
+  const isForwarded = via !== 'network' && !isFirstHand(context);
+  const own = via === 'unix' ? 'unix' : plain(socket?.remoteAddress);
   const path = socket?.server?.address();
-  const isForwarded = isLocal && !isFirstHand(context);
   return {
-    address: isForwarded ? (namedClient(context) ?? 'unknown') : address,
-    via: localOrNetwork(socket, isLocal),
+    address: (isForwarded ? namedClient(context) : own) ?? 'unknown',
+    via,
     isForwarded,
     socketPath: typeof path === 'string' ? path : undefined,
   };
 }
 
-function localOrNetwork(socket: Ends | undefined, isLocal: boolean): Client['via'] {
+function viaOf(socket: Ends | undefined): Client['via'] {
   if (isUnix(socket)) return 'unix';
-  return isLocal ? 'loopback' : 'network';
+  return isLoopback(socket?.remoteAddress) ? 'loopback' : 'network';
 }
 
 /** What Node tells of the connection that a request came over. */
@@ -83,9 +62,13 @@ export function socketOf(context: Context): Ends | undefined {
 }
 
 function namedClient({ req }: Context): string | undefined {
-  const last = (name: string): string | undefined => req.header(name)?.split(',').at(-1);
-  const forwarded = /(?:^|;)\s*for="?([^";]+)/i.exec(last('forwarded') ?? '')?.[1];
-  return addressIn(last('x-forwarded-for')) ?? addressIn(forwarded);
+  const forwarded = /(?:^|;)\s*for="?([^";]+)/i.exec(lastOf(req.header('forwarded')) ?? '')?.[1];
+  return addressIn(lastOf(req.header('x-forwarded-for'))) ?? addressIn(forwarded);
+}
+
+/** What the nearest proxy has added. */
+function lastOf(header: string | undefined): string | undefined {
+  return header?.split(',').at(-1);
 }
 
 /**
@@ -97,10 +80,7 @@ export function calledAddress(
   socket: Ends | undefined,
   forwarded: string | undefined,
 ): string | undefined {
-  const by =
-    forwarded === undefined
-      ? undefined
-      : addressIn(/(?:^|;)\s*by="?([^";]+)/i.exec(forwarded.split(',').at(-1) ?? '')?.[1]);
+  const by = addressIn(/(?:^|;)\s*by="?([^";]+)/i.exec(lastOf(forwarded) ?? '')?.[1]);
   return by !== undefined && isOnThisHost(socket) ? by : socket?.localAddress;
 }
 
@@ -116,7 +96,7 @@ function isUnix(socket: Ends | undefined): boolean {
  * Whether the other end is on this host. Of a connection that has gone nobody knows, so it is not.
  */
 export function isOnThisHost(socket: Ends | undefined): boolean {
-  return isUnix(socket) || isLoopback(socket?.remoteAddress);
+  return viaOf(socket) !== 'network';
 }
 
 /** One text for one address; IPv4 that came through an IPv6 socket is IPv4. */
@@ -136,7 +116,8 @@ function addressIn(text: string | undefined): string | undefined {
 /** Whether the browser came over TLS, as a reverse proxy on this host says. */
 export function isBehindTls(context: Context): boolean {
   return (
-    peerOf(context).isLocal && context.req.header('x-forwarded-proto')?.toLowerCase() === 'https'
+    isOnThisHost(socketOf(context)) &&
+    context.req.header('x-forwarded-proto')?.toLowerCase() === 'https'
   );
 }
 
@@ -153,7 +134,7 @@ const FORWARDING_HEADERS = [
 /** Whether the request was made on this host, and not handed on by a reverse proxy that says so. */
 export function isFirstHand(context: Context): boolean {
   return (
-    peerOf(context).isLocal &&
+    isOnThisHost(socketOf(context)) &&
     FORWARDING_HEADERS.every((name) => context.req.header(name) === undefined)
   );
 }

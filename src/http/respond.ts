@@ -1,6 +1,5 @@
-import { DepotError } from '../errors.ts';
+import { DepotError, isCausedBy, type ErrorCode } from '../errors.ts';
 import { etagOf, withTag } from './etag.ts';
-import { fromUnexpected } from './unexpected.ts';
 
 const JSON_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
@@ -69,24 +68,59 @@ export function revalidated(request: Request, body: Body, etag = etagOf(body)): 
 /** When a place in the queue may be free again. */
 const RETRY_AFTER_S = '10';
 
+/** What is refused with more than a status and a sentence. */
+export class Refusal extends DepotError {
+  readonly headers: Record<string, string>;
+  /** Beside those that every refusal has. */
+  readonly members: object;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { headers = {}, members = {} }: { headers?: Record<string, string>; members?: object },
+  ) {
+    super(code, message);
+    this.headers = headers;
+    this.members = members;
+  }
+}
+
 /**
  * A refusal: always JSON, never a stack trace, nor the text of an error that is not ours. It has
  * the code and the remedy that a job failed by the same cause would have.
  */
-export function refusal(
-  error: unknown,
-  options: { isTask: boolean; headers?: Record<string, string> },
-): Response {
+export function refusal(error: unknown, { isTask }: { isTask: boolean }): Response {
   const known = error instanceof DepotError ? error : fromUnexpected(error);
   const { status, message: msg, explanation } = known;
+  const { headers, members } = known instanceof Refusal ? known : {};
   const body = {
     code: status,
     msg,
-    ...(options.isTask ? { stdout: '', stderr: msg } : {}),
-    ...(explanation === undefined
-      ? {}
-      : { error_code: explanation.code, remedy: explanation.remedy }),
+    ...(isTask ? { stdout: '', stderr: msg } : {}),
+    error_code: explanation?.code,
+    remedy: explanation?.remedy,
+    ...members,
   };
   const wait = explanation?.code === 'queue_full' ? { 'Retry-After': RETRY_AFTER_S } : {};
-  return json(body, status, { ...wait, ...options.headers });
+  return json(body, status, { ...wait, ...headers });
+}
+
+/** What a device may lack for a while, by what system calls fail with then (errno(3)). */
+const LACKS: readonly { codes: readonly string[]; code: ErrorCode; reason: string }[] = [
+  { codes: ['ENOSPC', 'EDQUOT'], code: 'no_space', reason: 'the disk is full' },
+  { codes: ['EROFS'], code: 'unavailable', reason: 'the disk is mounted read-only' },
+  {
+    codes: ['EMFILE', 'ENFILE'],
+    code: 'unavailable',
+    reason: 'there are no file descriptors left',
+  },
+  { codes: ['ENOMEM'], code: 'unavailable', reason: 'there is no memory left' },
+];
+
+/** An error that nobody expected, without its text: what the device lacks, or a fault. */
+export function fromUnexpected(error: unknown): DepotError {
+  const lack = LACKS.find(({ codes }) => isCausedBy(error, codes));
+  return lack === undefined
+    ? new DepotError('internal', 'cannot answer: an unexpected fault; the daemon log has it')
+    : new DepotError(lack.code, `cannot answer: ${lack.reason}`);
 }

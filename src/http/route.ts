@@ -73,65 +73,26 @@ interface RouteOptions<Entries extends v.ObjectEntries> {
 }
 
 /** A read: needs a session, no token. */
-export function get<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
-  return route('GET', options, {});
-}
-
+export const get = maker('GET', {});
 /** A read that answers without log-in. */
-export function openGet<const Entries extends v.ObjectEntries>(
-  options: RouteOptions<Entries>,
-): Route {
-  return route('GET', options, { access: 'open' });
-}
-
+export const openGet = maker('GET', { access: 'open' });
 /** A read whose answer goes on for ever. */
-export function getStream<const Entries extends v.ObjectEntries>(
-  options: RouteOptions<Entries>,
-): Route {
-  return route('GET', options, { isStream: true });
-}
-
+export const getStream = maker('GET', { isStream: true });
 /** A change that has a proof of its own in its parameters, and needs no session: a log-in. */
-export function openPost<const Entries extends v.ObjectEntries>(
-  options: RouteOptions<Entries>,
-): Route {
-  return route('POST', options, { access: 'open' });
-}
-
+export const openPost = maker('POST', { access: 'open' });
 /** A change: needs the session's token. */
-export function post<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
-  return route('POST', options, { needsToken: true });
-}
-
+export const post = maker('POST', { needsToken: true });
 /** A change of nothing but the session itself, open to those who may only read. */
-export function postAsReader<const Entries extends v.ObjectEntries>(
-  options: RouteOptions<Entries>,
-): Route {
-  return route('POST', options, { needsToken: true, needsWrite: false });
-}
-
+export const postAsReader = maker('POST', { needsToken: true, needsWrite: false });
 /** A change whose answer, and whose every refusal, is a task result. */
-export function postTask<const Entries extends v.ObjectEntries>(
-  options: RouteOptions<Entries>,
-): Route {
-  return route('POST', options, { needsToken: true, isTask: true });
-}
-
+export const postTask = maker('POST', { needsToken: true, isTask: true });
 /** A task whose request is a file: the handler reads the body itself, and the token is optional. */
-export function postUpload<const Entries extends v.ObjectEntries>(
-  options: RouteOptions<Entries>,
-): Route {
-  return route('POST', options, { acceptsUpload: true, isTask: true });
-}
+export const postUpload = maker('POST', { acceptsUpload: true, isTask: true });
 
-function route<Entries extends v.ObjectEntries>(
-  method: Route['method'],
-  options: RouteOptions<Entries>,
-  flags: Partial<Route>,
-): Route {
-  // The guard hands over only what these very schemas let through.
-  const handle = options.handle as Route['handle'];
-  return {
+type RouteMaker = <const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>) => Route;
+
+function maker(method: Route['method'], flags: Partial<Route>): RouteMaker {
+  return (options) => ({
     access: 'session',
     needsToken: false,
     needsWrite: method === 'POST',
@@ -141,7 +102,8 @@ function route<Entries extends v.ObjectEntries>(
     isTask: false,
     ...options,
     method,
-    handle,
+    // The guard hands over only what these very schemas let through.
+    handle: options.handle as Route['handle'],
     ...flags,
-  };
+  });
 }

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { Agent, createServer as createHttpServer, request } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import { createDevice, type Device } from '../device/device.ts';
@@ -68,7 +68,7 @@ async function launch(): Promise<void> {
 }
 
 function logged(event: string): Promise<void> {
-  return vi.waitFor(() => expect(log).toContain(event), { timeout: 10_000 });
+  return expect.poll(() => log).toContain(event);
 }
 
 async function reload(event: string): Promise<void> {

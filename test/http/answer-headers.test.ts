@@ -1,21 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createServedPage } from '../../src/features/page/served-page.ts';
-import { startDaemon, type TestDaemon } from '../device/daemon.ts';
-import { createDevice, type Device } from '../device/device.ts';
+import { daemonOfFile } from '../support/daemon-of-file.ts';
 
-let device: Device;
-let daemon: TestDaemon;
-
-beforeAll(async () => {
-  device = await createDevice();
-  daemon = await startDaemon(device);
-});
-
-afterAll(async () => {
-  await daemon.close();
-  await device.close();
-});
+const daemon = daemonOfFile();
 
 test.each(['/metrics', '/healthz', '/cgi-bin/panel/openapi.json'])(
   'no browser takes %s for another type than it says',

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../device/daemon.ts';
-import { createDevice, type Device } from '../device/device.ts';
+import { daemonOfFile } from '../support/daemon-of-file.ts';
 import { send } from '../support/raw-request.ts';
 
 const sockets = new Set<Socket>();
@@ -15,19 +14,8 @@ afterEach(() => {
   sockets.clear();
 });
 
-let device: Device;
-let daemon: TestDaemon;
-
-beforeAll(async () => {
-  device = await createDevice();
-  daemon = await startDaemon(device, {
-    set: ['main.auth=password', 'main.listen=127.0.0.1:0', 'main.listen=0.0.0.0:0'],
-  });
-});
-
-afterAll(async () => {
-  await daemon.close();
-  await device.close();
+const daemon = daemonOfFile({
+  set: ['main.auth=password', 'main.listen=127.0.0.1:0', 'main.listen=0.0.0.0:0'],
 });
 
 const port = (host: string): number => {

@@ -3,12 +3,12 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 
 import { canonicalAddress } from '../../src/config/ip-address.ts';
-import { calledAddress, isBehindTls, isFirstHand, peerOf } from '../../src/http/peer.ts';
+import { calledAddress, clientOf, isBehindTls, isFirstHand } from '../../src/http/peer.ts';
 import { addressWords, dotted, isMapped, spellingOf } from './address-spellings.ts';
 
 interface Described {
   address: string;
-  isLocal: boolean;
+  via: 'unix' | 'loopback' | 'network';
   isBehindTls: boolean;
   isFirstHand: boolean;
 }
@@ -24,7 +24,7 @@ async function describePeer(
   const app = new Hono();
   app.get('/', (context) =>
     context.json({
-      ...peerOf(context),
+      ...clientOf(context),
       isBehindTls: isBehindTls(context),
       isFirstHand: isFirstHand(context),
     }),
@@ -35,21 +35,21 @@ async function describePeer(
 }
 
 test.for([
-  ['127.0.0.1', '127.0.0.1', true],
-  ['127.1.2.3', '127.1.2.3', true],
-  ['::1', '::1', true],
-  ['::ffff:127.0.0.1', '127.0.0.1', true],
-  ['::ffff:192.0.2.1', '192.0.2.1', false],
-  ['192.0.2.127', '192.0.2.127', false],
-  ['2001:db8::1', '2001:db8::1', false],
-  ['fe80::1%lo', 'fe80::1%lo', false],
+  ['127.0.0.1', '127.0.0.1', 'loopback'],
+  ['127.1.2.3', '127.1.2.3', 'loopback'],
+  ['::1', '::1', 'loopback'],
+  ['::ffff:127.0.0.1', '127.0.0.1', 'loopback'],
+  ['::ffff:192.0.2.1', '192.0.2.1', 'network'],
+  ['192.0.2.127', '192.0.2.127', 'network'],
+  ['2001:db8::1', '2001:db8::1', 'network'],
+  ['fe80::1%lo', 'fe80::1%lo', 'network'],
 ] as const)(
   'a connection from %s is told by that address',
-  async ([remoteAddress, address, isLocal]) => {
+  async ([remoteAddress, address, via]) => {
     expect(await describePeer({ remoteAddress, server: LISTENER })).toMatchObject({
       address,
-      isLocal,
-      isFirstHand: isLocal,
+      via,
+      isFirstHand: via === 'loopback',
     });
   },
 );
@@ -57,7 +57,7 @@ test.for([
 test('a unix socket is told by its listener', async () => {
   expect(await describePeer({ server: UNIX_LISTENER })).toMatchObject({
     address: 'unix',
-    isLocal: true,
+    via: 'unix',
     isFirstHand: true,
   });
 });
@@ -70,7 +70,8 @@ test.for([
 ] as const)('%s is not on this host', async ([, socket]) => {
   expect(await describePeer(socket, { 'x-forwarded-proto': 'https' })).toEqual({
     address: 'unknown',
-    isLocal: false,
+    via: 'network',
+    isForwarded: false,
     isBehindTls: false,
     isFirstHand: false,
   });
@@ -95,20 +96,22 @@ test('only a proxy on this host can say that the browser came over TLS', async (
 test.for([
   [{ 'x-forwarded-for': '192.0.2.7' }, '192.0.2.7'],
   [{ 'x-forwarded-for': '198.51.100.1, 2001:db8::7' }, '2001:db8::7'],
-  [{ 'x-forwarded-for': 'unknown' }, 'unix'],
+  [{ forwarded: 'for=198.51.100.1, for="[2001:db8::7]:80"' }, '2001:db8::7'],
+  [{ 'x-forwarded-for': 'unknown' }, 'unknown'],
 ] as const)(
-  'who hands a request on over a unix socket is believed whose it is: %j',
+  'who hands a request on from this host is believed whose it is: %j',
   async ([headers, address]) => {
     expect(await describePeer({ server: UNIX_LISTENER }, headers)).toMatchObject({
       address,
-      isLocal: true,
-      isFirstHand: false,
+      via: 'unix',
+      isForwarded: true,
     });
     expect(
       await describePeer({ remoteAddress: '127.0.0.1', server: LISTENER }, headers),
-    ).toMatchObject({
-      address: '127.0.0.1',
-    });
+    ).toMatchObject({ address, via: 'loopback', isForwarded: true });
+    expect(
+      await describePeer({ remoteAddress: '192.0.2.1', server: LISTENER }, headers),
+    ).toMatchObject({ address: '192.0.2.1', via: 'network', isForwarded: false });
   },
 );
 

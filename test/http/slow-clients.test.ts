@@ -1,21 +1,9 @@
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../device/daemon.ts';
-import { createDevice, type Device } from '../device/device.ts';
+import { daemonOfFile } from '../support/daemon-of-file.ts';
 
-let device: Device;
-let daemon: TestDaemon;
-
-beforeAll(async () => {
-  device = await createDevice();
-  daemon = await startDaemon(device, { set: ['main.auth=password'] });
-});
-
-afterAll(async () => {
-  await daemon.close();
-  await device.close();
-});
+const daemon = daemonOfFile({ set: ['main.auth=password'] });
 
 function open(text: string): Promise<Socket> {
   return new Promise((resolve, reject) => {

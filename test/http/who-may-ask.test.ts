@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
@@ -19,6 +20,7 @@ interface Entry {
   asksToken: boolean;
 }
 
+const agent = new Agent({ keepAlive: true });
 let device: Device;
 let panel: Panel;
 let worlds: Record<Mode, World>;
@@ -29,11 +31,20 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  agent.destroy();
   await Promise.all(Object.values(worlds).map(({ daemon }) => daemon.close()));
   await Promise.all([panel.close(), device.close()]);
 });
 
-async function entriesOf({ url, base }: TestDaemon): Promise<Entry[]> {
+const entriesKnown = new Map<TestDaemon, Promise<Entry[]>>();
+
+function entriesOf(daemon: TestDaemon): Promise<Entry[]> {
+  const entries = entriesKnown.get(daemon) ?? readEntries(daemon);
+  entriesKnown.set(daemon, entries);
+  return entries;
+}
+
+async function readEntries({ url, base }: TestDaemon): Promise<Entry[]> {
   const { paths } = JSON.parse((await ask(`${url}${base}/openapi.json`)).text) as {
     paths: Record<
       string,
@@ -63,10 +74,7 @@ function send(
   { session = {}, token }: Credentials,
 ): Promise<Answer> {
   const query = token === undefined ? '' : `?token=${token}`;
-  return ask(`${url}${path}${query}`, {
-    method,
-    headers: session,
-  });
+  return ask(`${url}${path}${query}`, { method, headers: session, agent });
 }
 
 /**

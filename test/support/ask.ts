@@ -1,4 +1,4 @@
-import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { request, type Agent, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 
 export interface Question {
   method?: string;
@@ -9,6 +9,8 @@ export interface Question {
   socketPath?: string;
   /** Address to connect from. */
   localAddress?: string;
+  /** Whose connections are used again, for who asks a thousand times. */
+  agent?: Agent;
 }
 
 export interface Answer {
@@ -18,10 +20,10 @@ export interface Answer {
   text: string;
 }
 
-/** One request, on a connection of its own, with exactly these headers. */
+/** One request, on a connection of its own unless there is an agent, with exactly these headers. */
 export function ask(
   url: string,
-  { method = 'GET', headers = {}, form, socketPath, localAddress }: Question = {},
+  { method = 'GET', headers = {}, form, socketPath, localAddress, agent }: Question = {},
 ): Promise<Answer> {
   const body = form === undefined ? '' : new URLSearchParams(form).toString();
   const bodyHeaders =
@@ -38,7 +40,7 @@ export function ask(
   return new Promise((resolve, reject) => {
     const sent = request(
       url,
-      { method, agent: false, headers: { ...bodyHeaders, ...headers }, ...where },
+      { method, agent: agent ?? false, headers: { ...bodyHeaders, ...headers }, ...where },
       (response) => {
         const answer = (text: string): void =>
           resolve({ status: response.statusCode ?? 0, headers: response.headers, text });

@@ -1,7 +1,7 @@
-import { timingSafeEqual, createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { reasonOf } from '../../errors.ts';
 import { foreignSource } from '../../http/guard.ts';
+import { isSameSecret } from '../../http/session/sessions.ts';
 import type { CallerRequest } from './caller.ts';
 import type { Failure } from './failure.ts';
 import { isAdminPath } from './routes.ts';
@@ -75,11 +75,8 @@ function isReading(method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
-/** In constant time; the hashes make the lengths equal. */
 function isSame(given: string | string[] | undefined, expected: string): boolean {
-  if (typeof given !== 'string' || expected === '') return false;
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
+  return typeof given === 'string' && expected !== '' && isSameSecret(given, expected);
 }
 
 /**

@@ -9,15 +9,15 @@ export type ForgeEvent =
       event: 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted';
       owner: string;
       repo: string;
-      page?: string;
-      title?: string;
+      page?: string | undefined;
+      title?: string | undefined;
     }
   | {
       event: 'pull_request.target_branch.changed';
       owner: string;
       repo: string;
       index: number;
-      from?: string;
+      from?: string | undefined;
       to: string;
     };
 
@@ -107,23 +107,15 @@ function eventOf({ route, path, change }: EventWatch, beginning: string): ForgeE
   if (wiki !== undefined) {
     const page = textAt(beginning, 'sub_url') ?? (where === 'page' ? name : undefined);
     const title = textAt(beginning, 'title');
-    return {
-      event: wiki,
-      owner,
-      repo,
-      ...(page === undefined ? {} : { page: decoded(page) }),
-      ...(title === undefined ? {} : { title }),
-    };
+    return { event: wiki, owner, repo, page: page && decoded(page), title };
   }
   if (change === undefined || change.from === change.to) return undefined;
-  const from = change.from === undefined ? {} : { from: change.from };
   return {
     event: 'pull_request.target_branch.changed',
     owner,
     repo,
     index: Number(where),
-    ...from,
-    to: change.to,
+    ...change,
   };
 }
 

@@ -1,9 +1,10 @@
-import type { CallerRequest } from './caller.ts';
-import { openForge } from './open-forge.ts';
-import { doubtOf, FORGE_SECTION } from './options.ts';
 import { valuesOf, type Config } from '../../config/config.ts';
 import { sessionPart } from '../../http/session/sessions.ts';
 import type { Feature, FeatureContext, PassThrough, SessionsByAuth } from '../feature.ts';
+import { answerFailure } from './failure.ts';
+import type { Forge, ForgeOptions } from './forge.ts';
+import { doubtOf, FORGE_SECTION } from './options.ts';
+import { createTargetReader } from './target.ts';
 
 /** The code forge behind the device. */
 export function createForgeFeature(
@@ -29,15 +30,34 @@ async function openPassThrough(
     base,
     log,
     publish: (event) => events.publish({ event: event.event, data: event }),
-    session: ({ headers }) => sessions[auth].find(sessionHeaders(headers)),
+    session: ({ headers }) => sessions[auth].find(sessionPart((name) => headers[name]?.toString())),
   });
   return {
     ...forge,
     health: () => ({ facts: { forge: forge.health() } }),
-    checks: async () => (await import('./checks.ts')).forgeChecks(() => forge.health()),
+    checks: async () => (await import('./checks.ts')).forgeChecks(forge.health),
   };
 }
 
-function sessionHeaders(headers: CallerRequest['headers']): Headers {
-  return sessionPart((name) => headers[name]?.toString());
+/**
+ * The forge that is configured, or one that answers 503 if none is. The proxy is loaded only for
+ * a device that has a forge, since others need its memory.
+ * @throws Error if `ca_file` cannot be read
+ */
+export async function openForge(options: ForgeOptions): Promise<Forge> {
+  const { settings, base } = options;
+  if (settings.upstream !== '') return (await import('./forge.ts')).createForge(options);
+  return {
+    owns: createTargetReader({ path: settings.path, base }).owns,
+    handle: (_request, response) =>
+      answerFailure(response, {
+        code: 'unavailable',
+        message: 'cannot reach a forge: none is configured (forge.upstream)',
+      }),
+    hook: () => undefined,
+    describe: () => Promise.resolve(undefined),
+    health: () => ({ configured: false }),
+    metrics: () => [],
+    close: () => Promise.resolve(),
+  };
 }

@@ -14,9 +14,9 @@ export interface ForgeHealth {
 }
 
 export interface HealthRecord {
-  reached(): void;
-  failed(failure: Failure): void;
-  report(): ForgeHealth;
+  reached: () => void;
+  failed: (failure: Failure) => void;
+  report: () => ForgeHealth;
 }
 
 export function createHealth(): HealthRecord {

@@ -42,13 +42,12 @@ interface Counts {
 }
 
 export function createMetrics(): Metrics {
-  const byRoute = new Map<Route, Map<string, Counts>>();
+  const byOperation = new Map<string, Counts>();
   const failures = new Map<ErrorCode, number>();
 
   const countsOf = (route: Route, method: string): Counts => {
-    const byMethod = byRoute.get(route) ?? new Map<string, Counts>();
-    byRoute.set(route, byMethod);
-    const known = byMethod.get(method);
+    const operation = `${method} ${route.pattern}`;
+    const known = byOperation.get(operation);
     if (known !== undefined) return known;
     const counts = {
       labels: { method, route: route.pattern },
@@ -59,7 +58,7 @@ export function createMetrics(): Metrics {
       requestBytes: 0,
       responseBytes: 0,
     };
-    byMethod.set(method, counts);
+    byOperation.set(operation, counts);
     return counts;
   };
 
@@ -76,7 +75,7 @@ export function createMetrics(): Metrics {
     },
     recordFailure: (code) => add(failures, code),
     report: (pool) => {
-      const all = [...byRoute.values()].flatMap((byMethod) => [...byMethod.values()]);
+      const all = [...byOperation.values()];
       return [requests(all), durations(all), ...bytes(all), failed(failures), connections(pool)];
     },
   };

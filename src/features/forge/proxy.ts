@@ -98,9 +98,6 @@ function begin(
 ): Exchange | Failure {
   const { method = '', url = '' } = request;
   const startedAt = performance.now();
-  if (!services.targets.owns(url)) {
-    return { code: 'not_found', message: 'cannot find this path: it is not below the API root' };
-  }
   const target = services.targets.read(url);
   if (typeof target === 'string') return { code: 'bad_request', message: target };
   const route = services.matchRoute(method, target.path);

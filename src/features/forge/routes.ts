@@ -1,11 +1,5 @@
 import { decodings } from './target.ts';
 
-/**
- * What an operation touches: `read` changes nothing, `write` does, `credentials` carries secrets in
- * its answers and is never stored.
- */
-export type Need = 'read' | 'write' | 'credentials';
-
 /** One operation of the documented interface. */
 export interface Route {
   method: string;
@@ -14,7 +8,6 @@ export interface Route {
    * may be left out. Also the label in metrics and logs.
    */
   pattern: string;
-  needs: Need;
   /** For openapi.json. */
   summary: string;
 }
@@ -26,7 +19,6 @@ export interface Route {
 export const OTHER_ROUTE: Route = {
   method: '*',
   pattern: 'other',
-  needs: 'credentials',
   summary: 'Passed to the code forge as it is',
 };
 
@@ -79,22 +71,18 @@ export const ROUTES: readonly Route[] = [
   // under a number win.
   read(`${REPO}/pulls/{base}/{head...}`, 'The pull request of two branches'),
 
-  credentials(
-    'GET',
-    '/users/{username}/tokens',
-    "The caller's access tokens, without their values",
-  ),
-  credentials('POST', '/users/{username}/tokens', 'Create an access token'),
-  credentials('DELETE', '/users/{username}/tokens/{token}', 'Delete an access token'),
-  credentials('POST', '/user/applications/oauth2', 'Create an OAuth2 application'),
-  credentials('GET', '/user/applications/oauth2', "The caller's OAuth2 applications"),
-  credentials('GET', '/user/applications/oauth2/{id}', 'An OAuth2 application'),
-  credentials(
+  read('/users/{username}/tokens', "The caller's access tokens, without their values"),
+  write('POST', '/users/{username}/tokens', 'Create an access token'),
+  write('DELETE', '/users/{username}/tokens/{token}', 'Delete an access token'),
+  write('POST', '/user/applications/oauth2', 'Create an OAuth2 application'),
+  read('/user/applications/oauth2', "The caller's OAuth2 applications"),
+  read('/user/applications/oauth2/{id}', 'An OAuth2 application'),
+  write(
     'PATCH',
     '/user/applications/oauth2/{id}',
     'Change an OAuth2 application; it gets a new secret',
   ),
-  credentials('DELETE', '/user/applications/oauth2/{id}', 'Delete an OAuth2 application'),
+  write('DELETE', '/user/applications/oauth2/{id}', 'Delete an OAuth2 application'),
 ];
 
 /** `forge.expose`. */
@@ -110,19 +98,36 @@ export type RouteMatcher = (method: string, path: string) => Route | undefined;
  * (a CORS preflight) wherever any method may.
  */
 export function createRouteMatcher(expose: Expose): RouteMatcher {
-  const groups = new Map<string, CompiledRoute[]>();
+  const groups = new Map<string, { route: Route; expression: RegExp }[]>();
   for (const route of ROUTES) {
-    const compiled = { route, pattern: splitPath(route.pattern).map(compileSegment) };
-    const key = groupOf(splitPath(route.pattern));
-    groups.set(key, [...(groups.get(key) ?? []), compiled]);
+    const key = groupOf(segmentsOf(route.pattern));
+    const expression = expressionOf(route.pattern);
+    groups.set(key, [...(groups.get(key) ?? []), { route, expression }]);
   }
   return (method, path) => {
-    const segments = splitPath(path);
-    for (const { route, pattern } of groups.get(groupOf(segments)) ?? []) {
-      if (isMethodOf(route, method) && matches(pattern, segments)) return route;
-    }
+    const segments = segmentsOf(path);
+    const plain = `/${segments.join('/')}`;
+    const found = groups
+      .get(groupOf(segments))
+      ?.find(({ route, expression }) => isMethodOf(route, method) && expression.test(plain));
+    if (found !== undefined) return found.route;
     return isExposed(expose, method, path) ? OTHER_ROUTE : undefined;
   };
+}
+
+/**
+ * A `.` segment vanishes if somebody on the way normalises, and the rest would then mean another
+ * operation.
+ */
+const SEGMENT = String.raw`(?!(?:\.|%2[eE])(?:/|$))[^/]+`;
+
+function expressionOf(pattern: string): RegExp {
+  const source = pattern
+    .replace('{index}.{diffType}', String.raw`\d+\.(?:diff|patch)`)
+    .replace(/\{\w+\.{3}\}/, '.+')
+    .replace(/\/\{\w+\?\}/, `(?:/${SEGMENT})?`)
+    .replace(/\{\w+\}/g, SEGMENT);
+  return new RegExp(`^${source}$`);
 }
 
 /**
@@ -155,49 +160,6 @@ function plainSegment(segment: string): string {
   return segment.replace(/[;?#].*$/s, '').replace(/^\s+|[\s.]+$/g, '');
 }
 
-interface CompiledRoute {
-  route: Route;
-  pattern: SegmentPattern[];
-}
-
-type SegmentPattern =
-  | { kind: 'literal'; text: string }
-  | { kind: 'segment' | 'diff' | 'rest' | 'optional' };
-
-function compileSegment(text: string): SegmentPattern {
-  if (text === '{index}.{diffType}') return { kind: 'diff' };
-  if (text.endsWith('...}')) return { kind: 'rest' };
-  if (text.endsWith('?}')) return { kind: 'optional' };
-  return text.startsWith('{') ? { kind: 'segment' } : { kind: 'literal', text };
-}
-
-function matches(pattern: SegmentPattern[], segments: string[]): boolean {
-  const last = pattern.at(-1)?.kind;
-  if (last === 'rest' ? segments.length < pattern.length : segments.length > pattern.length) {
-    return false;
-  }
-  for (let index = 0; index < pattern.length; index += 1) {
-    const expected = pattern[index];
-    if (expected === undefined || !fits(expected, segments[index])) return false;
-  }
-  return true;
-}
-
-function fits(expected: SegmentPattern, segment: string | undefined): boolean {
-  if (segment === undefined) return expected.kind === 'optional';
-  if (expected.kind === 'literal') return segment === expected.text;
-  if (expected.kind === 'diff') return /^\d+\.(?:diff|patch)$/.test(segment);
-  return expected.kind === 'rest' || !isDot(segment);
-}
-
-/**
- * A `.` segment vanishes if somebody on the way normalises, and the rest would then mean another
- * operation.
- */
-function isDot(segment: string): boolean {
-  return segment === '.' || /^%2e$/i.test(segment);
-}
-
 /**
  * The first word that tells operations apart: all below /repos/{owner}/{repo} by the word behind
  * it.
@@ -206,9 +168,8 @@ function groupOf(segments: string[]): string {
   return (segments[0] === 'repos' ? segments[3] : segments[0]) ?? '';
 }
 
-function splitPath(path: string): string[] {
-  const segments = path.slice(1).split('/');
-  return segments.includes('') ? segments.filter((segment) => segment !== '') : segments;
+function segmentsOf(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '');
 }
 
 function isMethodOf(route: Route, method: string): boolean {
@@ -218,13 +179,9 @@ function isMethodOf(route: Route, method: string): boolean {
 }
 
 function read(pattern: string, summary: string): Route {
-  return { method: 'GET', pattern, needs: 'read', summary };
+  return write('GET', pattern, summary);
 }
 
 function write(method: string, pattern: string, summary: string): Route {
-  return { method, pattern, needs: 'write', summary };
-}
-
-function credentials(method: string, pattern: string, summary: string): Route {
-  return { method, pattern, needs: 'credentials', summary };
+  return { method, pattern, summary };
 }

@@ -11,9 +11,9 @@ export interface ForgeTarget {
 /** Reads raw request targets (RFC 9112, section 3.2) without ever decoding what is sent on. */
 export interface TargetReader {
   /** Whether the target is in origin form and lies at or below an API root of ours. */
-  owns(rawTarget: string): boolean;
+  owns: (rawTarget: string) => boolean;
   /** @returns the target, or a sentence that says why it is refused */
-  read(rawTarget: string): ForgeTarget | string;
+  read: (rawTarget: string) => ForgeTarget | string;
 }
 
 /**

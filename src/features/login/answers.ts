@@ -1,31 +1,14 @@
 import { DepotError } from '../../errors.ts';
-import { json, refusal } from '../../http/respond.ts';
+import { Refusal } from '../../http/respond.ts';
 import { KEY_HEADER } from '../../http/session/sessions.ts';
-import { TooManyAttempts } from './attempts.ts';
 import type { LoginMethod } from './method.ts';
 import { pageLanguage } from './page-language.ts';
-import { ProofMissing } from './password-login.ts';
-
-/** @param action gives the headers of the answer */
-export async function answerApi(action: () => Promise<Record<string, string>>): Promise<Response> {
-  try {
-    return done(await action());
-  } catch (error) {
-    if (error instanceof TooManyAttempts) {
-      return refusal(error, { isTask: false, headers: retryAfter(error) });
-    }
-    if (error instanceof ProofMissing && error.file !== undefined) {
-      const { status, message, file } = error;
-      return json({ code: status, msg: message, proof_file: file }, status);
-    }
-    throw error;
-  }
-}
 
 /**
  * For the form: the page again with what was wrong, or the next. A script reads the session's key
  * from the answer's header; a browser that sent the form by itself carries it to the next page
  * behind the `#`, which reaches no server.
+ * @param action gives the headers of the answer
  */
 export async function answerPage(
   { form }: LoginMethod,
@@ -46,7 +29,7 @@ export async function answerPage(
     const { message, status } = error;
     const { loginPage } = await import('../../panel/login-page.ts');
     const fields = await form();
-    const headers = error instanceof TooManyAttempts ? retryAfter(error) : {};
+    const headers = error instanceof Refusal ? error.headers : {};
     return loginPage(fields, {
       language: pageLanguage(request),
       problem: { message, status, headers, username },
@@ -56,8 +39,4 @@ export async function answerPage(
 
 export function done(headers: Record<string, string> = {}): Response {
   return new Response(null, { status: 204, headers: { 'cache-control': 'no-store', ...headers } });
-}
-
-function retryAfter({ waitS }: TooManyAttempts): Record<string, string> {
-  return { 'Retry-After': String(waitS) };
 }

@@ -4,21 +4,25 @@ export interface Limit {
   most: number;
 }
 
+/**
+ * All of them hold; the first is that of the client alone, and who has once logged in from there is
+ * not held to the others.
+ */
+export type Limits = readonly [Limit, ...Limit[]];
+
 /** Counts wrong attempts, in a window that slides. */
 export interface AttemptLimit {
   /**
    * Counts an attempt as wrong from its start, so that many at once do not all pass before the
    * first of them fails.
-   * @param limits all of them hold; the first is that of the client alone, and who has once logged
-   *   in from there is not held to the others
    * @returns 0 if the attempt may go on, else how many seconds the client has to wait; that attempt
    *   is not counted
    */
-  begin: (limits: readonly Limit[]) => number;
+  begin: (limits: Limits) => number;
   /** The newest attempt was right after all. */
-  forgive: (limits: readonly Limit[]) => void;
+  forgive: (limits: Limits) => void;
   /** It was neither right nor wrong. */
-  cancel: (limits: readonly Limit[]) => void;
+  cancel: (limits: Limits) => void;
 }
 
 const WINDOW_MS = 60_000;
@@ -35,22 +39,21 @@ export function createAttemptLimit(
   mostCounters = MOST_COUNTERS,
 ): AttemptLimit {
   const counters = createCounters(now, mostCounters);
-  const known = new Map<string, true>();
-  const inForce = ([own, ...others]: readonly Limit[]): Limit[] => {
-    if (own === undefined) return [];
-    return known.has(own.key) ? [own] : [own, ...others];
-  };
+  /** The one that was heard of last is the last. */
+  const known = new Set<string>();
   const waitMs = ({ key, most }: Limit): number => {
     const times = counters.timesOf(key);
     const [oldest] = times.slice(-most);
     return oldest === undefined || times.length < most ? 0 : oldest + WINDOW_MS - now();
   };
-  const cancel = (limits: readonly Limit[]): void => {
+  const cancel = (limits: Limits): void => {
     for (const { key } of limits) counters.removeNewest(key);
   };
   return {
     begin: (limits) => {
-      const longestMs = Math.max(0, ...inForce(limits).map(waitMs));
+      const [own] = limits;
+      const inForce = known.has(own.key) ? [own] : limits;
+      const longestMs = Math.max(0, ...inForce.map(waitMs));
       if (longestMs > 0) return Math.ceil(longestMs / 1000);
       for (const { key } of limits) counters.add(key);
       return 0;
@@ -58,7 +61,10 @@ export function createAttemptLimit(
     forgive: (limits) => {
       cancel(limits);
       const [own] = limits;
-      if (own !== undefined) putNewest(known, [own.key, true], MOST_KNOWN);
+      known.delete(own.key);
+      known.add(own.key);
+      const [quietest = ''] = known;
+      if (known.size > MOST_KNOWN) known.delete(quietest);
     },
     cancel,
   };
@@ -113,16 +119,4 @@ function createCounters(now: () => number, most: number): Counters {
       else if (counters.has(key)) counters.set(key, times);
     },
   };
-}
-
-/** The order is that in which they were last heard of. */
-function putNewest<Value>(
-  map: Map<string, Value>,
-  [key, value]: [string, Value],
-  most: number,
-): void {
-  map.delete(key);
-  map.set(key, value);
-  const [quietest] = map.keys();
-  if (map.size > most && quietest !== undefined) map.delete(quietest);
 }

@@ -4,13 +4,13 @@ import type { PeerUsers } from '../../device/peer-user.ts';
 import { networkOf } from '../../http/network.ts';
 import { clientOf, socketOf, type Client } from '../../http/peer.ts';
 import type { Session } from '../../http/route.ts';
-import type { Limit } from './attempt-limit.ts';
+import type { Limit, Limits } from './attempt-limit.ts';
 
 /** Whose log-in attempt it is, and what it is held to. */
 export interface AttemptSource {
   /** For the log. */
   address: string;
-  limits: readonly Limit[];
+  limits: Limits;
   /** Does not stand behind strangers. */
   isTrusted: boolean;
   /** Whom it stands in line with. */
@@ -61,10 +61,7 @@ export function isRoot({ socketPath, isForwarded }: Client): boolean {
   return uid === process.getuid?.() && (mode & 0o077) === 0;
 }
 
-function loopbackLimits(
-  { address, isForwarded }: Client,
-  userId: number | undefined,
-): [Limit, ...Limit[]] {
+function loopbackLimits({ address, isForwarded }: Client, userId: number | undefined): Limits {
   const user = `local ${userId ?? 'unknown'}`;
   return [
     limit(`${user} as ${networkOf(address)}`, MOST_WRONG),
@@ -72,7 +69,7 @@ function loopbackLimits(
   ];
 }
 
-function networkLimits({ address }: Client): [Limit, ...Limit[]] {
+function networkLimits({ address }: Client): Limits {
   const site = networkOf(address, 48);
   const own = limit(networkOf(address), MOST_WRONG);
   return site === address ? [own] : [own, limit(site, MOST_WRONG_A_SITE)];

@@ -1,20 +1,11 @@
 import type { Context } from 'hono';
 import type { PeerUsers } from '../../device/peer-user.ts';
 import { DepotError } from '../../errors.ts';
+import { Refusal } from '../../http/respond.ts';
 import type { Sessions } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { attemptSource, type AttemptSource } from './attempt-source.ts';
-
-/** Refused without a look at the password. */
-export class TooManyAttempts extends DepotError {
-  readonly waitS: number;
-
-  constructor(waitS: number) {
-    super('too_many_attempts', `cannot log in: too many wrong attempts; try again in ${waitS} s`);
-    this.waitS = waitS;
-  }
-}
 
 export interface AttemptTools {
   /** Those of the mode in force. */
@@ -27,9 +18,9 @@ export interface AttemptTools {
 }
 
 /**
- * Runs a check of a password, and counts it.
+ * Runs a check of a password, and counts it; after too many wrong ones none is looked at.
  * @param check gives undefined if the password is wrong
- * @throws TooManyAttempts, DepotError forbidden
+ * @throws DepotError too_many_attempts, forbidden
  */
 export async function attempt<Value>(
   { sessions, wrong, limit, peerUsers, log }: AttemptTools,
@@ -40,7 +31,13 @@ export async function attempt<Value>(
   const session = await sessions.peek(context.req.raw.headers).catch(() => undefined);
   const source = await attemptSource(context, { session, peerUsers });
   const waitS = limit.begin(source.limits);
-  if (waitS > 0) throw new TooManyAttempts(waitS);
+  if (waitS > 0) {
+    throw new Refusal(
+      'too_many_attempts',
+      `cannot log in: too many wrong attempts; try again in ${waitS} s`,
+      { headers: { 'Retry-After': String(waitS) } },
+    );
+  }
   const result = await check(source).catch((error: unknown) => {
     limit.cancel(source.limits);
     throw error;

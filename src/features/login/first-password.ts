@@ -1,9 +1,9 @@
-import { timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../device/durable-file.ts';
 import { isThere } from '../../device/is-there.ts';
-import { keyOf, randomSecret } from './session-cookie.ts';
+import { isSameSecret } from '../../http/session/sessions.ts';
+import { randomSecret } from './session-cookie.ts';
 
 /**
  * The proof that who sets the first password is root: the content of a file that nobody else may
@@ -36,7 +36,7 @@ export function createFirstPassword(stateDir: string): FirstPassword {
     file,
     offer: () => (offering ??= writeProof().finally(() => (offering = undefined))),
     redeem: (text) => {
-      if (proof === undefined || !isEqual(text, proof)) return false;
+      if (proof === undefined || !isSameSecret(text, proof)) return false;
       proof = undefined;
       return true;
     },
@@ -45,8 +45,4 @@ export function createFirstPassword(stateDir: string): FirstPassword {
       await rm(file, { force: true });
     },
   };
-}
-
-function isEqual(a: string, b: string): boolean {
-  return timingSafeEqual(Buffer.from(keyOf(a)), Buffer.from(keyOf(b)));
 }

@@ -16,7 +16,7 @@ export interface LoginMethod {
   cookiePath: string;
   /** What the page asks for. */
   form: () => Promise<LoginForm>;
-  /** @throws TooManyAttempts; DepotError bad_request, forbidden, unavailable */
+  /** @throws DepotError bad_request, forbidden, too_many_attempts, unavailable */
   logIn: (context: Context, params: LoginParams) => Promise<NewSession>;
   /** Ends the session of that token. @throws DepotError unavailable */
   logOut: (headers: Headers, token: string) => Promise<void>;

@@ -1,16 +1,15 @@
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Session } from '../../http/route.ts';
-import type { Sessions } from '../../http/session/sessions.ts';
+import { hashOf, type Sessions } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
 import type { Rpcd, RpcdSession } from './ports.ts';
 import { isSessionId } from './rpcd.ts';
 import {
   cookieValues,
   halvesIn,
-  keyOf,
+  keysOfCookies,
   newSession,
   randomSecret,
-  type Halves,
   type NewSession,
 } from './session-cookie.ts';
 import { createSessionLookups } from './session-lookups.ts';
@@ -126,10 +125,10 @@ export function createPanelSessions({
     peek: (headers) => findBy(headers, lookups.peek),
     begin: (headers, session, origin) => {
       const { id, username } = session;
-      for (const key of keysOf(standIns, halvesIn(headers))) end(key);
+      for (const key of keysOfCookies(standIns, headers)) end(key);
       const begun = newSession();
-      const cookie = keyOf(begun.id);
-      standIns.set(keyOf(begun.key), { id, cookie, username, token: randomSecret(), origin });
+      const cookie = hashOf(begun.id);
+      standIns.set(hashOf(begun.key), { id, cookie, username, token: randomSecret(), origin });
       for (const key of surplusOf(standIns, username)) end(key);
       lookups.learn(session);
       return begun;
@@ -153,11 +152,6 @@ function candidatesIn(standIns: ReadonlyMap<string, StandIn>, headers: Headers):
   const own = standIn && ids.has(standIn.cookie) ? [{ id: standIn.id, key }] : [];
   const panels = new Set(cookieValues(headers, PANEL_COOKIES).filter(isSessionId));
   return [...own, ...[...panels].map((id) => ({ id }))].slice(0, MOST_CANDIDATES);
-}
-
-/** By their cookie alone: who logs in has shown more than a key. */
-function keysOf(standIns: ReadonlyMap<string, StandIn>, { ids }: Halves): string[] {
-  return [...standIns].flatMap(([key, { cookie }]) => (ids.has(cookie) ? [key] : []));
 }
 
 function surplusOf(standIns: ReadonlyMap<string, StandIn>, username: string): string[] {

@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { PeerUsers } from '../../device/peer-user.ts';
 import { DepotError } from '../../errors.ts';
 import { clientOf } from '../../http/peer.ts';
+import { Refusal } from '../../http/respond.ts';
 import type { Log } from '../../log.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { attempt } from './attempts.ts';
@@ -72,25 +73,16 @@ export async function setPassword(
   log.warn({ address: clientOf(context).address }, 'password set');
 }
 
-/** The first password of somebody who has not shown to be root. */
-export class ProofMissing extends DepotError {
-  /** The file that has the proof; undefined for who cannot be on this device. */
-  readonly file: string | undefined;
-
-  constructor(file: string | undefined) {
-    super(
-      'forbidden',
-      'cannot set the first password: only root on the device may, with: depotctl passwd',
-    );
-    this.file = file;
-  }
-}
-
-async function proofMissing(firstPassword: FirstPassword, context: Context): Promise<ProofMissing> {
+/** Of somebody who has not shown to be root; who can be on this device learns which file does. */
+async function proofMissing(firstPassword: FirstPassword, context: Context): Promise<Refusal> {
   const { via, isForwarded } = clientOf(context);
-  if (via === 'network' || isForwarded) return new ProofMissing(undefined);
-  await firstPassword.offer();
-  return new ProofMissing(firstPassword.file);
+  const isHere = via !== 'network' && !isForwarded;
+  if (isHere) await firstPassword.offer();
+  return new Refusal(
+    'forbidden',
+    'cannot set the first password: only root on the device may, with: depotctl passwd',
+    { members: isHere ? { proof_file: firstPassword.file } : {} },
+  );
 }
 
 const WRONG = 'cannot log in: the password is wrong';

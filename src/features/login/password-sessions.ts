@@ -1,6 +1,12 @@
 import type { Session } from '../../http/route.ts';
-import type { Sessions } from '../../http/session/sessions.ts';
-import { halvesIn, keyOf, newSession, randomSecret, type NewSession } from './session-cookie.ts';
+import { hashOf, type Sessions } from '../../http/session/sessions.ts';
+import {
+  halvesIn,
+  keysOfCookies,
+  newSession,
+  randomSecret,
+  type NewSession,
+} from './session-cookie.ts';
 
 /** The sessions of `main.auth password`. They end with the daemon. */
 export interface PasswordSessions extends Sessions {
@@ -25,12 +31,12 @@ const MOST_SESSIONS = 64;
 export function createPasswordSessions(
   now: () => number = () => performance.now(),
 ): PasswordSessions {
-  /** By the hash of their key, in the order in which they were last used; `id` is a hash, too. */
-  const sessions = new Map<string, { id: string; session: Session; usedAt: number }>();
-  const use = (key: string, { id, session }: { id: string; session: Session }): Session => {
+  /** By the hash of their key, in the order of their last use; `cookie` is a hash, too. */
+  const sessions = new Map<string, { cookie: string; session: Session; usedAt: number }>();
+  const use = (key: string, entry: { cookie: string; session: Session }): Session => {
     sessions.delete(key);
-    sessions.set(key, { id, session, usedAt: now() });
-    return session;
+    sessions.set(key, { ...entry, usedAt: now() });
+    return entry.session;
   };
   const removeOld = (): void => {
     for (const [key, { usedAt }] of sessions) {
@@ -42,11 +48,7 @@ export function createPasswordSessions(
   const keyIn = (headers: Headers): string | undefined => {
     removeOld();
     const { ids, key = '' } = halvesIn(headers);
-    return ids.has(sessions.get(key)?.id ?? '') ? key : undefined;
-  };
-  const endByCookie = (headers: Headers): void => {
-    const { ids } = halvesIn(headers);
-    for (const [key, { id }] of sessions) if (ids.has(id)) sessions.delete(key);
+    return ids.has(sessions.get(key)?.cookie ?? '') ? key : undefined;
   };
   return {
     find: (headers) => {
@@ -56,10 +58,10 @@ export function createPasswordSessions(
     },
     peek: (headers) => Promise.resolve(sessions.get(keyIn(headers) ?? '')?.session),
     begin: (headers) => {
-      endByCookie(headers);
+      for (const key of keysOfCookies(sessions, headers)) sessions.delete(key);
       const { id, key } = newSession();
       const session = { user: '', token: randomSecret(), mayWrite: true };
-      use(keyOf(key), { id: keyOf(id), session });
+      use(hashOf(key), { cookie: hashOf(id), session });
       removeOld();
       return { id, key };
     },

@@ -7,7 +7,7 @@ import { json } from '../../http/respond.ts';
 import { get, openGet, openPost, postAsReader, type Route } from '../../http/route.ts';
 import { KEY_HEADER } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
-import { answerApi, answerPage, done } from './answers.ts';
+import { answerPage, done } from './answers.ts';
 import type { LoginMethod, LoginParams } from './method.ts';
 import { pageLanguage } from './page-language.ts';
 import { createPanelLogin, type PanelLoginTools } from './panel-login.ts';
@@ -85,10 +85,10 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
         page: v.optional(v.picklist(['1', 'script'], '1 or script is expected')),
         ...pageParams,
       },
-      handle: ({ params, context }) => {
+      handle: async ({ params, context }) => {
         const method = inForce();
         const act = (): Promise<Record<string, string>> => logIn(method, context, { params, log });
-        if (params.page === undefined) return answerApi(act);
+        if (params.page === undefined) return done(await act());
         const { page, username } = params;
         return answerPage(method, { request: context.req.raw, username, page }, act);
       },
@@ -116,14 +116,12 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
         old: v.optional(passwordText),
         proof: v.optional(secretText),
       },
-      handle: ({ params: { password: text, old, proof }, context }) => {
+      handle: async ({ params: { password: text, old, proof }, context }) => {
         if (auth !== 'password') {
           throw new DepotError('not_found', `cannot set a password here: main.auth is ${auth}`);
         }
-        return answerApi(async () => {
-          await setPassword(password, context, { text, old, proof });
-          return {};
-        });
+        await setPassword(password, context, { text, old, proof });
+        return done();
       },
     }),
   ];

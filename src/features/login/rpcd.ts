@@ -79,12 +79,11 @@ type SessionCall = (call: Omit<UbusCall, 'object'>) => Promise<UbusReply>;
 /** Each of these calls renews the session's idle time. */
 async function findSession(call: SessionCall, id: string): Promise<RpcdSession | undefined> {
   if (!isSessionId(id)) return undefined;
-  const values = call({
+  const reply = await call({
     method: 'get',
     message: { ubus_rpc_session: id },
     wanted: { values: OWN_VALUES },
   });
-  const reply = await values;
   if (reply.status === UBUS_STATUS.notFound || reply.status === UBUS_STATUS.permissionDenied) {
     return undefined;
   }

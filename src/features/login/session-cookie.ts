@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { KEY_HEADER } from '../../http/session/sessions.ts';
+import { randomBytes } from 'node:crypto';
+import { hashOf, KEY_HEADER } from '../../http/session/sessions.ts';
 
 const SESSION_COOKIE = 'depotd_session';
 
@@ -13,11 +13,6 @@ const SECRET_BYTES = 32;
 /** For ids and tokens. */
 export function randomSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
-}
-
-/** The hash takes the id out of the reach of whoever measures how long a look-up takes. */
-export function keyOf(id: string): string {
-  return createHash('sha256').update(id).digest('base64url');
 }
 
 /** What begins a session, for its owner alone. Cookies know no ports: neither half does alone. */
@@ -41,9 +36,18 @@ export interface Halves {
 }
 
 export function halvesIn(headers: Headers): Halves {
-  const ids = cookieValues(headers, [SESSION_COOKIE]).map(keyOf);
+  const ids = cookieValues(headers, [SESSION_COOKIE]).map(hashOf);
   const key = headers.get(KEY_HEADER) ?? KEY_IN_ACCEPT.exec(headers.get('accept') ?? '')?.[1];
-  return { ids: new Set(ids), key: key === undefined ? undefined : keyOf(key) };
+  return { ids: new Set(ids), key: key === undefined ? undefined : hashOf(key) };
+}
+
+/** Of sessions by their keys, those of these cookies: who logs in has shown more than a key. */
+export function keysOfCookies(
+  sessions: ReadonlyMap<string, { cookie: string }>,
+  headers: Headers,
+): string[] {
+  const { ids } = halvesIn(headers);
+  return [...sessions].flatMap(([key, { cookie }]) => (ids.has(cookie) ? [key] : []));
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Route } from '../route.ts';
 /**
  * The OpenAPI 3.1 document, made from the tables of routes, the very schemas that check the
  * requests, and what the features say of their answers. Of `main.auth` it says only if nobody
- * needs a session.
+ * needs a session. It is for JSON, which leaves out what is undefined.
  */
 export async function openApiDocument(documented: DocumentedInterface): Promise<object> {
   const { base, version, routes, passed, documentation, isOpen, errorCodes } = documented;
@@ -24,7 +24,9 @@ export async function openApiDocument(documented: DocumentedInterface): Promise<
     paths[path] = {
       ...paths[path],
       [route.method.toLowerCase()]: operationOf(route, feature?.operations[name], {
-        ...{ tag: feature?.tag, converter, isOpen },
+        tag: feature?.tag,
+        converter,
+        isOpen,
       }),
     };
   }
@@ -103,17 +105,17 @@ function operationOf(
   const asked = parametersOf(route, documentation, converter);
   const isForm = method === 'POST' && !acceptsUpload;
   return {
-    ...(documentation === undefined ? {} : { operationId: documentation.operationId }),
-    ...(tag === undefined ? {} : { tags: [tag] }),
+    operationId: documentation?.operationId,
+    tags: tag && [tag],
     summary,
-    ...(summary.endsWith('(deprecated)') ? { deprecated: true } : {}),
-    ...(isForm ? { description: IN_FORM } : {}),
+    deprecated: summary.endsWith('(deprecated)') || undefined,
+    description: isForm ? IN_FORM : undefined,
     security: securityOf(route, isOpen),
     parameters: [
       ...(isForm ? [] : asked.map((each) => ({ in: 'query', ...each }))),
       ...(asked.some(({ name }) => name === 'token') ? [TOKEN_HEADER] : []),
     ],
-    ...bodyOf(route, asked, documentation?.needsEither),
+    requestBody: bodyOf(route, asked, documentation?.needsEither),
     responses: responsesOf(route, documentation, converter),
   };
 }
@@ -133,8 +135,8 @@ const TOKEN_HEADER = {
 interface AskedParameter {
   name: string;
   required: boolean;
-  description?: string;
-  example?: unknown;
+  description: string | undefined;
+  example: unknown;
   schema: JsonObject;
 }
 
@@ -144,11 +146,8 @@ function parametersOf(
   converter: SchemaConverter,
 ): AskedParameter[] {
   const textOf = (name: string): Pick<AskedParameter, 'description' | 'example'> => {
-    const { description, example } = parameterText(name, documentation?.operationId) ?? {};
-    return {
-      ...(description === undefined ? {} : { description }),
-      ...(example === undefined ? {} : { example }),
-    };
+    const text = parameterText(name, documentation?.operationId);
+    return { description: text?.description, example: text?.example };
   };
   const token = { name: 'token', required: false, ...textOf('token'), schema: { type: 'string' } };
   const others = Object.entries(params).map(([name, schema]) => ({
@@ -173,9 +172,9 @@ function bodyOf(
   { method, acceptsUpload }: Route,
   asked: readonly AskedParameter[],
   either: readonly string[] = [],
-): { requestBody?: object } {
-  if (acceptsUpload) return { requestBody: UPLOAD_BODY };
-  return method === 'GET' || asked.length === 0 ? {} : { requestBody: formBody(asked, either) };
+): object | undefined {
+  if (acceptsUpload) return UPLOAD_BODY;
+  return method === 'GET' || asked.length === 0 ? undefined : formBody(asked, either);
 }
 
 /** @param either of which a request needs one; OpenAPI has words for that in a body alone */
@@ -183,19 +182,15 @@ function formBody(fields: readonly AskedParameter[], either: readonly string[]):
   const properties = Object.fromEntries(
     fields.map(({ name, description, example, schema }) => [
       name,
-      {
-        ...schema,
-        ...(description === undefined ? {} : { description }),
-        ...(example === undefined ? {} : { examples: [example] }),
-      },
+      { ...schema, description, examples: example === undefined ? undefined : [example] },
     ]),
   );
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const schema = {
     type: 'object',
     properties,
-    ...(required.length > 0 ? { required } : {}),
-    ...(either.length > 0 ? { anyOf: either.map((name) => ({ required: [name] })) } : {}),
+    required: required.length > 0 ? required : undefined,
+    anyOf: either.length > 0 ? either.map((name) => ({ required: [name] })) : undefined,
     // Such as `_t`, which keeps caches from answering.
     patternProperties: { '^_': {} },
     additionalProperties: false,

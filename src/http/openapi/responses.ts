@@ -8,21 +8,22 @@ export function responsesOf(
   documentation: OperationDocumentation | undefined,
   converter: SchemaConverter,
 ): JsonObject {
-  const good = goodAnswers(documentation?.answers ?? {}, converter);
-  const isKept = Object.values(documentation?.answers ?? {}).some(({ headers }) => headers?.ETag);
+  const answers = Object.entries(documentation?.answers ?? {});
+  const isKept = answers.some(([, { headers }]) => headers?.ETag);
   return {
     ...refusalsOf(route, documentation),
-    ...(Object.keys(good).length > 0
-      ? good
-      : { '2XX': { description: 'the answer; 204 and 205 have no body' } }),
-    ...(isKept
-      ? { '304': { description: 'If-None-Match names the newest answer', headers: of(ETAG) } }
-      : {}),
+    ...Object.fromEntries(answers.map(([status, answer]) => [status, answerOf(answer, converter)])),
+    '2XX':
+      answers.length === 0 ? { description: 'the answer; 204 and 205 have no body' } : undefined,
+    '304': isKept
+      ? { description: 'If-None-Match names the newest answer', headers: of(ETAG) }
+      : undefined,
   };
 }
 
 /** Headers by name, as OpenAPI has them. */
-function of(headers: Readonly<Record<string, string>>): JsonObject {
+function of(headers: Readonly<Record<string, string>> | undefined): JsonObject | undefined {
+  if (headers === undefined) return undefined;
   return Object.fromEntries(
     Object.entries(headers).map(([name, description]) => [
       name,
@@ -31,29 +32,18 @@ function of(headers: Readonly<Record<string, string>>): JsonObject {
   );
 }
 
-/** By status. */
-function goodAnswers(
-  answers: OperationDocumentation['answers'],
-  { convert }: SchemaConverter,
-): JsonObject {
-  return Object.fromEntries(
-    Object.entries(answers).map(([status, answer]) => [status, answerOf(answer, convert)]),
-  );
-}
-
 function answerOf(
   { description, schema, example, contentType, headers }: AnswerDocumentation,
-  convert: SchemaConverter['convert'],
+  { convert }: SchemaConverter,
 ): JsonObject {
-  const described = { description, ...(headers === undefined ? {} : { headers: of(headers) }) };
-  const shown = example === undefined ? {} : { example };
+  const described = { description, headers: of(headers) };
   if (schema !== undefined) {
-    const media = { schema: convert(schema), ...shown };
+    const media = { schema: convert(schema), example };
     return { ...described, content: { 'application/json': media } };
   }
   if (contentType === undefined) return described;
   const content = Object.fromEntries(
-    [contentType].flat().map((type) => [type, { schema: bodySchema(type), ...shown }]),
+    [contentType].flat().map((type) => [type, { schema: bodySchema(type), example }]),
   );
   return { ...described, content };
 }
@@ -87,7 +77,7 @@ function refusalsOf(
   });
   const refused = (description: string, headers?: Record<string, string>): JsonObject => ({
     description,
-    ...(headers === undefined ? {} : { headers: of(headers) }),
+    headers: of(headers),
     content: { ...json(isTask ? OF_A_TASK : PLAIN), ...page },
   });
   // Refused before it is known which operation is asked for: without the fields of a task.
@@ -96,24 +86,20 @@ function refusalsOf(
     ...refused(description, headers),
     content: { ...json(isTask ? { anyOf: [OF_A_TASK, PLAIN] } : PLAIN), ...page },
   });
-  const isChange = method === 'POST';
+  const inSession = access === 'session' || needsToken;
+  const ofChange = (description: string): JsonObject | undefined =>
+    method === 'POST' ? refused(description) : undefined;
   return {
     '400': either('a parameter is missing or bad, and the message names it; or it is no HTTP'),
-    ...(access === 'session' || needsToken
-      ? { '403': refused('no session, a wrong token, or a foreign page', LOG_IN) }
-      : {}),
+    '403': inSession ? refused('no session, a wrong token, or a foreign page', LOG_IN) : undefined,
     '408': unread('the request came too slowly'),
-    ...(isChange
-      ? {
-          '413': refused(
-            acceptsUpload
-              ? 'the file is larger than main.upload_max_mb'
-              : 'the form is larger than 64 KiB',
-          ),
-          '415': refused(`the body is no ${acceptsUpload ? 'multipart/form-data' : 'form'}`),
-          '507': refused('the disk is full'),
-        }
-      : {}),
+    '413': ofChange(
+      acceptsUpload
+        ? 'the file is larger than main.upload_max_mb'
+        : 'the form is larger than 64 KiB',
+    ),
+    '415': ofChange(`the body is no ${acceptsUpload ? 'multipart/form-data' : 'form'}`),
+    '507': ofChange('the disk is full'),
     '421': unread('a Host that is not this device'),
     '431': unread('the request line and the headers have more than 16 KiB, or 200 fields'),
     '500': refused('what the daemon or a program that it runs cannot do; the log says more'),

@@ -17,21 +17,17 @@ export function createSessionWatch({ peek }: Pick<Sessions, 'peek'>): SessionWat
   const watched = new Set<() => void>();
   let clock: NodeJS.Timeout | undefined;
 
-  const remove = (check: () => void): void => {
-    watched.delete(check);
-    if (watched.size > 0) return;
-    clearInterval(clock);
-    clock = undefined;
-  };
-  const tick = (): void => {
-    for (const check of watched) check();
-  };
-
   return (headers, onEnd) => {
     let isChecking = false;
+    const remove = (): void => {
+      watched.delete(check);
+      if (watched.size > 0) return;
+      clearInterval(clock);
+      clock = undefined;
+    };
     const end = (): void => {
       if (!watched.has(check)) return;
-      remove(check);
+      remove();
       onEnd();
     };
     const check = (): void => {
@@ -42,7 +38,7 @@ export function createSessionWatch({ peek }: Pick<Sessions, 'peek'>): SessionWat
         .finally(() => (isChecking = false));
     };
     watched.add(check);
-    clock ??= setInterval(tick, CHECK_MS);
-    return () => remove(check);
+    clock ??= setInterval(() => watched.forEach((each) => each()), CHECK_MS);
+    return remove;
   };
 }

@@ -1,6 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { DepotError } from '../../errors.ts';
-import { sessionPart } from './sessions.ts';
+import { hashOf, newToken, sessionPart } from './sessions.ts';
 
 /**
  * What a browser opens by its address cannot carry a session's key. A ticket stands in for it: good
@@ -36,8 +35,8 @@ export function createTickets(now: () => number = () => performance.now()): Tick
   };
   return {
     issue: (path, headers) => {
-      const ticket = randomBytes(24).toString('base64url');
-      tickets.set(keyOf(ticket), {
+      const ticket = newToken();
+      tickets.set(hashOf(ticket), {
         path,
         headers: sessionPart((name) => headers.get(name)),
         issuedAt: now(),
@@ -47,8 +46,8 @@ export function createTickets(now: () => number = () => performance.now()): Tick
     },
     redeem: (ticket, { pathname, searchParams }) => {
       removeOld();
-      const found = tickets.get(keyOf(ticket));
-      tickets.delete(keyOf(ticket));
+      const found = tickets.get(hashOf(ticket));
+      tickets.delete(hashOf(ticket));
       if (found === undefined) return undefined;
       const asked = new URLSearchParams(searchParams);
       asked.delete('ticket');
@@ -74,8 +73,4 @@ export function ticketPath(base: string, wanted: string): TicketPath {
     );
   }
   return { pathname, query: searchParams.toString() };
-}
-
-function keyOf(ticket: string): string {
-  return createHash('sha256').update(ticket).digest('base64url');
 }

@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import type { CallerRequest } from '../../../src/features/forge/caller.ts';
 import type { ForgeEvent } from '../../../src/features/forge/events.ts';
 import type { Forge, ForgeOptions } from '../../../src/features/forge/forge.ts';
-import { openForge } from '../../../src/features/forge/open-forge.ts';
+import { openForge } from '../../../src/features/forge/feature.ts';
 import { putBefore } from './hooked-server.ts';
 
 /** A device's forge half, served on a port of its own. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { createAttemptLimit } from '../../../src/features/login/attempt-limit.ts';
+import { createAttemptLimit, type Limits } from '../../../src/features/login/attempt-limit.ts';
 
-const STRANGER = [{ key: '192.0.2.1', most: 10 }];
+const STRANGER: Limits = [{ key: '192.0.2.1', most: 10 }];
 
 test('ten wrong attempts pass and the eleventh waits until the first is a minute old', () => {
   let now = 0;
@@ -50,7 +50,7 @@ test('another address is not held to it', () => {
 
 test('many clients that one user names are held to a limit of their own', () => {
   const limit = createAttemptLimit(() => 0);
-  const client = (name: string) => [
+  const client = (name: string): Limits => [
     { key: name, most: 10 },
     { key: 'all', most: 30 },
   ];
@@ -61,7 +61,7 @@ test('many clients that one user names are held to a limit of their own', () => 
 
 test('who has once logged in from there is not held to what others do', () => {
   const limit = createAttemptLimit(() => 0);
-  const owner = [
+  const owner: Limits = [
     { key: 'owner', most: 10 },
     { key: 'all', most: 30 },
   ];
@@ -89,7 +89,9 @@ test('an attempt that could not be judged does not count', () => {
 test('nine thousand other addresses do not have a client that waits forgotten', () => {
   const limit = createAttemptLimit(() => 0);
   for (let index = 0; index < 10; index += 1) limit.begin(STRANGER);
-  const others = Array.from({ length: 9000 }, (_, index) => [{ key: `other ${index}`, most: 10 }]);
+  const others = Array.from({ length: 9000 }, (_, index): Limits => [
+    { key: `other ${index}`, most: 10 },
+  ]);
 
   expect(others.map((other) => limit.begin(other)).filter((waitS) => waitS > 0)).toEqual([]);
   expect(limit.begin(STRANGER)).toBe(60);
@@ -119,7 +121,7 @@ test('of more clients than there are counters none has more guesses than its lim
 test('those who share counters are held to them for a minute, and no longer', () => {
   let now = 0;
   const limit = createAttemptLimit(() => now, 4);
-  const client = (index: number) => [{ key: `client ${index}`, most: 10 }];
+  const client = (index: number): Limits => [{ key: `client ${index}`, most: 10 }];
   const passed = Array.from({ length: 500 }, (_, index) => limit.begin(client(index % 100)));
 
   expect(passed.filter((waitS) => waitS === 0)).toHaveLength(40);
@@ -130,7 +132,7 @@ test('those who share counters are held to them for a minute, and no longer', ()
 test('an attempt that is taken back takes back none of those whose counter it got', () => {
   const limit = createAttemptLimit(() => 0, 1);
   for (let index = 0; index < 10; index += 1) {
-    const client = [{ key: `client ${index}`, most: 11 }];
+    const client: Limits = [{ key: `client ${index}`, most: 11 }];
     limit.begin(client);
     limit.begin(client);
     limit.cancel(client);

@@ -1,23 +1,23 @@
-import { chmod, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, readFile, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { ask, type Answer } from '../../support/ask.ts';
 import { startPasswordDaemon, type PasswordDaemon } from './password-daemon.ts';
 
-let device: PasswordDaemon['device'];
 let daemon: PasswordDaemon['daemon'];
 let owner: PasswordDaemon['owner'];
 let socketPath: PasswordDaemon['socketPath'];
 let admin: PasswordDaemon['admin'];
+let forgetPassword: PasswordDaemon['forgetPassword'];
 let close: PasswordDaemon['close'];
 
-beforeEach(async () => {
-  ({ device, daemon, owner, socketPath, admin, close } = await startPasswordDaemon());
+beforeAll(async () => {
+  ({ daemon, owner, socketPath, admin, forgetPassword, close } = await startPasswordDaemon());
 });
 
-afterEach(() => close());
+afterEach(() => forgetPassword());
+afterAll(() => close());
 
 test.for(['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip'])(
   'the first password is not set through a proxy that sends %s',
@@ -56,7 +56,7 @@ test('the proof that sets the first password serves once', async () => {
 
   const answers = await Promise.all([set('secret'), set('secret')]);
   expect(answers.map(({ status }) => status).sort()).toEqual([204, 403]);
-  await rm(join(device.root, 'etc/depotd/password'));
+  await forgetPassword();
   expect((await set('theirs')).status).toBe(403);
 });
 
@@ -80,11 +80,12 @@ test('over a unix socket that was opened to others it cannot', async () => {
   await chmod(socketPath, 0o666);
 
   expect((await owner.setPassword('theirs', undefined, { socketPath })).status).toBe(403);
+  await chmod(socketPath, 0o600);
 });
 
 test('a removed password file closes every door and lets the owner begin anew', async () => {
   await owner.setFirstPassword('secret');
-  await rm(join(device.root, 'etc/depotd/password'));
+  await forgetPassword();
 
   expect((await owner.tryPassword('secret')).status).toBe(403);
   await owner.setFirstPassword('new');

@@ -1,27 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
-import { createDevice, type Device } from '../../device/device.ts';
 import { ask, type Answer } from '../../support/ask.ts';
-import { createPanel, type Panel } from '../../support/panel.ts';
+import { startPanelDevice, type PanelDevice } from './start-panel-device.ts';
 
-let device: Device;
-let panel: Panel;
-let daemon: TestDaemon;
+let panel: PanelDevice['panel'];
+let daemon: PanelDevice['daemon'];
+let close: PanelDevice['close'];
 
 beforeAll(async () => {
-  [device, panel] = await Promise.all([createDevice(), createPanel()]);
-  daemon = await startDaemon(device, {
-    set: ['main.auth=panel'],
-    env: panel.env,
-  });
+  ({ panel, daemon, close } = await startPanelDevice());
 });
 
-afterAll(async () => {
-  await daemon.close();
-  await Promise.all([panel.close(), device.close()]);
-});
+afterAll(() => close());
 
 afterEach(() => panel.fail('good'));
 

@@ -1,6 +1,7 @@
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { vi } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
@@ -15,6 +16,8 @@ export interface PasswordDaemon {
   readonly owner: Owner;
   readonly socketPath: string;
   readonly setCheapPassword: (password: string, cost?: number) => Promise<void>;
+  /** As if none had been set. */
+  readonly forgetPassword: () => Promise<void>;
   /** Asks for what lies below `admin/`. */
   readonly admin: (path: string, question?: Question) => Promise<Answer>;
   /** The status of a read with these headers: 200 for who is logged in. */
@@ -28,7 +31,7 @@ export async function startPasswordDaemon(): Promise<PasswordDaemon> {
   const daemon = await startDaemon(device, {
     set: ['main.auth=password', `main.listen=unix:${socketPath}`],
   });
-  await vi.waitFor(() => stat(socketPath), { timeout: 20_000 });
+  while (!existsSync(socketPath)) await delay(20);
   const admin = (path: string, question: Question = {}): Promise<Answer> =>
     ask(`${daemon.url}${daemon.base}/admin/${path}`, question);
   return {
@@ -38,6 +41,7 @@ export async function startPasswordDaemon(): Promise<PasswordDaemon> {
     socketPath,
     setCheapPassword: (password, cost) =>
       setCheapPassword(join(device.root, 'etc/depotd'), password, cost),
+    forgetPassword: () => rm(join(device.root, 'etc/depotd/password'), { force: true }),
     admin,
     tokenStatus: async (headers) => (await admin('store/token', { headers })).status,
     close: async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { sessionIn } from '../../support/session-headers.ts';
 import { startPasswordDaemon, type PasswordDaemon } from './password-daemon.ts';
@@ -9,14 +9,16 @@ let socketPath: PasswordDaemon['socketPath'];
 let setCheapPassword: PasswordDaemon['setCheapPassword'];
 let admin: PasswordDaemon['admin'];
 let tokenStatus: PasswordDaemon['tokenStatus'];
+let forgetPassword: PasswordDaemon['forgetPassword'];
 let close: PasswordDaemon['close'];
 
-beforeEach(async () => {
-  ({ daemon, owner, socketPath, setCheapPassword, admin, tokenStatus, close } =
+beforeAll(async () => {
+  ({ daemon, owner, socketPath, setCheapPassword, admin, tokenStatus, forgetPassword, close } =
     await startPasswordDaemon());
 });
 
-afterEach(() => close());
+afterEach(() => forgetPassword());
+afterAll(() => close());
 
 test('a log-in gives a cookie that scripts and other sites do not get, and opens the doors', async () => {
   await owner.setFirstPassword('secret');
@@ -157,12 +159,15 @@ test('sessions outlive the reading of the configuration', async () => {
 });
 
 test('no password, session id or token reaches the log', async () => {
-  await owner.setFirstPassword('s3cret-first');
-  const { session, token } = await owner.logIn('s3cret-first');
-  await owner.tryPassword('s3cret-wrong');
-  await daemon.logged('wrong password');
+  // Its log has no wrong password of another test.
+  const on = await startPasswordDaemon();
+  onTestFinished(() => on.close());
+  await on.owner.setFirstPassword('s3cret-first');
+  const { session, token } = await on.owner.logIn('s3cret-first');
+  await on.owner.tryPassword('s3cret-wrong');
+  await on.daemon.logged('wrong password');
 
-  const log = daemon.log.join('\n');
+  const log = on.daemon.log.join('\n');
   expect(
     ['s3cret', session['x-depotd-key'], session.cookie.slice(-43), token].map((secret) =>
       log.includes(secret),

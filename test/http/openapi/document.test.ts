@@ -1,9 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
-import { createDevice, type Device } from '../../device/device.ts';
+import { daemonOfFile } from '../../support/daemon-of-file.ts';
 import { allDocumentation, undocumentedIn } from '../../support/documented-answers.ts';
 
 interface Schema {
@@ -43,14 +42,11 @@ interface Document {
   components: { schemas: object; securitySchemes: object };
 }
 
-let device: Device;
-let daemon: TestDaemon;
+const daemon = daemonOfFile({ set: ['forge.upstream=http://127.0.0.1:9'] });
 let document: Document;
 let operations: [name: string, operation: Operation][];
 
 beforeAll(async () => {
-  device = await createDevice();
-  daemon = await startDaemon(device, { set: ['forge.upstream=http://127.0.0.1:9'] });
   document = (await (await daemon.get('openapi.json')).json()) as Document;
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, Operation] => [
@@ -58,10 +54,6 @@ beforeAll(async () => {
       operation,
     ]),
   );
-});
-afterAll(async () => {
-  await daemon.close();
-  await device.close();
 });
 
 describe('openapi.json drives a client', () => {

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
-import { createDevice, type Device } from '../../device/device.ts';
+import { daemonOfFile } from '../../support/daemon-of-file.ts';
 import { send, sendBytes, type RawAnswer } from '../../support/raw-request.ts';
 
 interface Schema {
@@ -36,22 +35,15 @@ interface Operation {
   responses: Record<string, { content?: Record<string, { schema: object }> }>;
 }
 
-let device: Device;
-let daemon: TestDaemon;
+const daemon = daemonOfFile();
 let paths: Record<string, Record<string, Operation>>;
 let components: Components;
 
 beforeAll(async () => {
-  device = await createDevice();
-  daemon = await startDaemon(device);
   ({ paths, components } = (await (await daemon.get('openapi.json')).json()) as {
     paths: typeof paths;
     components: Components;
   });
-});
-afterAll(async () => {
-  await daemon.close();
-  await device.close();
 });
 
 const FORM = 'application/x-www-form-urlencoded';

@@ -46,7 +46,7 @@ export interface CallFailure extends Failure {
    * The connection had served before and the forge closed it without a byte of an answer: it may
    * never have read the request.
    */
-  isStale: boolean;
+  isStale?: boolean;
 }
 
 /** Limits in milliseconds. */

@@ -95,7 +95,7 @@ interface Current {
   isOver: boolean;
 }
 
-/** How long an idle connection is kept, in milliseconds; less if the forge announces less. */
+/** How long an idle connection is kept, in milliseconds. */
 const IDLE_KEEP_MS = 15_000;
 
 function start(line: Line, call: Call, sink: ResponseSink): void {
@@ -145,7 +145,6 @@ function receivePiece(line: Line, piece: Buffer): boolean {
     fail(line, {
       code: 'upstream_unreachable',
       message: `cannot use the answer of the forge: ${problem}`,
-      isStale: false,
     });
   }
   return line.held === 0 && isOpen(line);
@@ -189,17 +188,13 @@ function release(line: Line): void {
     return;
   }
   connection.idleSince = performance.now();
-  connection.deadlineAt = connection.idleSince + Math.min(IDLE_KEEP_MS, reader.keepAliveMs());
+  connection.deadlineAt = connection.idleSince + IDLE_KEEP_MS;
   line.socket.resume();
   owner.idle(connection);
 }
 
 function expiryOf({ state, held, current, owner: { timeouts } }: Line): CallFailure {
-  const timeout = (message: string): CallFailure => ({
-    code: 'upstream_timeout',
-    message,
-    isStale: false,
-  });
+  const timeout = (message: string): CallFailure => ({ code: 'upstream_timeout', message });
   if (state === 'connecting') {
     return timeout(`cannot connect to the forge within ${timeouts.connectMs / 1000} s`);
   }

@@ -98,7 +98,6 @@ interface Ticket {
 const STOPPING: CallFailure = {
   code: 'unavailable',
   message: 'cannot finish the request: the daemon is stopping',
-  isStale: false,
 };
 
 function send(state: State, ticket: Ticket): () => void {
@@ -123,7 +122,6 @@ function assign(state: State, ticket: Ticket): void {
     ticket.sink.fail({
       code: 'unavailable',
       message: `cannot take the request: ${MAX_WAITING} wait for the forge already`,
-      isStale: false,
     });
   }
 }
@@ -179,7 +177,7 @@ function watch(state: State, ticket: Ticket): ResponseSink {
 }
 
 function mayRetry({ call, isRetry, isOver }: Ticket, { isStale }: CallFailure): boolean {
-  return isStale && !isRetry && !isOver && isRepeatable(call);
+  return isStale === true && !isRetry && !isOver && isRepeatable(call);
 }
 
 function isRepeatable({ method, body }: Call): boolean {
@@ -228,7 +226,6 @@ function sweep({ connections, waiting }: State): void {
     waiting.shift()?.sink.fail({
       code: 'upstream_timeout',
       message: 'cannot get a connection to the forge in time: all are in use',
-      isStale: false,
     });
   }
 }

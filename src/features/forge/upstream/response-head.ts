@@ -15,8 +15,6 @@ export interface ResponseHead {
   framing: Framing;
   /** Whether the connection may carry another request after the body. */
   isPersistent: boolean;
-  /** What `Keep-Alive: timeout=` announces, in seconds. */
-  keepAliveSeconds: number | undefined;
 }
 
 /**
@@ -39,11 +37,9 @@ export function parseResponseHead(text: string, method: string): ResponseHead | 
     headers: lines,
     framing: { kind: 'close' },
     isPersistent: line.charAt(7) === '1',
-    keepAliveSeconds: undefined,
   };
-  const notes: Notes = { length: undefined, repeatedAt: [], coding: undefined, problem: undefined };
+  const notes: Notes = { length: undefined, coding: undefined, problem: undefined };
   for (let index = 0; index + 1 < lines.length; index += 2) noteHeader(index, head, notes);
-  for (const index of notes.repeatedAt.reverse()) lines.splice(index, 2);
   return notes.problem ?? frame(head, notes, method);
 }
 
@@ -53,8 +49,6 @@ const STATUS_LINE = /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 /** What the header lines said about the body. */
 interface Notes {
   length: string | undefined;
-  /** Where the same length is given again: it is left out there. */
-  repeatedAt: number[];
   coding: string | undefined;
   problem: string | undefined;
 }
@@ -66,7 +60,7 @@ function noteHeader(index: number, head: ResponseHead, notes: Notes): void {
   const value = head.headers[index + 1] ?? '';
   switch (name.toLowerCase()) {
     case 'content-length':
-      noteLength(index, value, notes);
+      noteLength(value, notes);
       return;
     case 'transfer-encoding':
       notes.coding = notes.coding === undefined ? value : `${notes.coding}, ${value}`;
@@ -74,23 +68,14 @@ function noteHeader(index: number, head: ResponseHead, notes: Notes): void {
     case 'connection':
       head.isPersistent &&= !/(?:^|,)\s*close\s*(?:,|$)/i.test(value);
       return;
-    case 'keep-alive':
-      head.keepAliveSeconds = secondsOf(value);
-      return;
   }
 }
 
-function noteLength(index: number, value: string, notes: Notes): void {
-  if (notes.length === value) notes.repeatedAt.push(index);
-  else if (notes.length !== undefined || !/^\d{1,15}$/.test(value)) {
+function noteLength(value: string, notes: Notes): void {
+  if (notes.length !== undefined || !/^\d{1,15}$/.test(value)) {
     notes.problem = 'its Content-Length is not one number';
   }
   notes.length = value;
-}
-
-function secondsOf(value: string): number | undefined {
-  const digits = /timeout\s*=\s*"?(\d{1,6})/i.exec(value)?.[1];
-  return digits === undefined ? undefined : Number(digits);
 }
 
 function frame(

@@ -10,11 +10,6 @@ export interface ResponseReader {
   receive(piece: Buffer): string | undefined;
   /** Whether the last answer ended where it said and the forge keeps the connection. */
   isReusable(): boolean;
-  /**
-   * How long the forge announced to keep the connection, in milliseconds, less a second for the
-   * way.
-   */
-  keepAliveMs(): number;
   /** Whether the end of the connection is the proper end of the answer. */
   endsWithConnection(): boolean;
 }
@@ -55,10 +50,6 @@ export function createResponseReader(owner: ResponseReaderOwner): ResponseReader
     receive: (piece) =>
       reading.phase === 'head' ? receiveHead(reading, piece) : receiveBody(reading, piece),
     isReusable: () => reading.head?.isPersistent === true && !reading.hasRest,
-    keepAliveMs: () => {
-      const seconds = reading.head?.keepAliveSeconds;
-      return seconds === undefined ? Number.POSITIVE_INFINITY : Math.max(0, seconds * 1000 - 1000);
-    },
     endsWithConnection: () => reading.phase === 'body' && reading.head?.framing.kind === 'close',
   };
 }
