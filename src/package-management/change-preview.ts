@@ -3,10 +3,8 @@ import type { Job } from '../jobs/job.ts';
 import type { PlannedContainer } from './app-containers.ts';
 import { isClosedCircle, removalSet } from './dependencies.ts';
 import { noListsProblem } from './failed-feeds.ts';
-import type { Failure } from './failure.ts';
-import { readListsState } from './lists-state.ts';
-import { metaPackageOf } from './names.ts';
-import { isPresent } from './database.ts';
+import { failureProblem, notInstalled } from './failure.ts';
+import { isThere, readListsState } from './lists-state.ts';
 import type { PackageChange, PackageManager } from './manager.ts';
 import type { PackageTools } from './tools.ts';
 import {
@@ -19,7 +17,7 @@ import {
   type LeftPackage,
 } from './choice.ts';
 import type { PreviewedChange } from './preview.ts';
-import { createProblem, ADVICE, type Problem } from './problem.ts';
+import { createProblem, type Problem } from './problem.ts';
 import { stoppingOf, systemFailure, type Stopping } from './system-packages.ts';
 import { translationsFor } from './translations.ts';
 
@@ -43,9 +41,7 @@ export interface ChangePreview {
   freeBytes: number;
   /** Configuration files of what goes: those that were changed stay. */
   settings?: readonly string[];
-  /** What stops when they go. */
   stops?: readonly Stopping[];
-  /** What goes with them. */
   containers?: readonly PlannedContainer[];
   /** Of an upgrade: what has a newer version, and stays as it is. */
   left?: readonly LeftPackage[];
@@ -132,9 +128,7 @@ async function lacksLists(
   if (operation === 'remove') return false;
   if ((await readListsState(manager.feeds)).state !== 'missing') return false;
   const database = await manager.installed();
-  const isThere = (name: string): boolean =>
-    isPresent(database.get(metaPackageOf(name))) || isPresent(database.get(name));
-  return operation === 'upgrade' || !subjects.every(isThere);
+  return operation === 'upgrade' || !subjects.every((subject) => isThere(database, subject));
 }
 
 interface PlannedChoice {
@@ -161,18 +155,14 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
     const targets = [...new Set(found.filter((name) => name !== undefined))];
     const problems = subjects
       .filter((_, index) => found[index] === undefined)
-      .map((subject) => notInstalled('remove', subject));
+      .map((subject) => failureProblem(`remove ${subject}`, notInstalled(subject)));
     const image = await tools.manager.imagePackages();
     const names = targets.length === 0 ? [] : removalSet(database, targets, image);
-    const asked = subjects.join(', ');
     const refused =
       isOfSystem === true ? undefined : await systemFailure(tools.manager, targets, names);
     if (refused !== undefined) {
-      return {
-        names: [],
-        asked: [],
-        problems: [...problems, problemIn(`remove ${asked}`, refused)],
-      };
+      const problem = failureProblem(`remove ${subjects.join(', ')}`, refused);
+      return { names: [], asked: [], problems: [...problems, problem] };
     }
     const isCircle = isClosedCircle(database, names);
     return { names, asked: targets, problems, isCircle };
@@ -186,7 +176,7 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
     for (const subject of subjects) groups.push(await packagesToUpgrade(tools, subject));
     const problems = subjects
       .filter((_, index) => groups[index]?.length === 0)
-      .map((subject) => notInstalled('upgrade', subject));
+      .map((subject) => failureProblem(`upgrade ${subject}`, notInstalled(subject)));
     const { names: open, expected, left } = await chooseUpgrade(tools, groups.flat());
     const database = await tools.manager.installed();
     const isCurrent = (group: readonly string[]): boolean =>
@@ -197,18 +187,8 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
   },
 };
 
-function notInstalled(operation: string, subject: string): Problem {
-  const message = `cannot ${operation} ${subject}: it is not installed`;
-  return { ...createProblem('not_found', message, subject), remedy: ADVICE.notInstalled };
-}
-
-function problemIn(purpose: string, { code, package: name, reason, remedy }: Failure): Problem {
-  const problem = createProblem(code, `cannot ${purpose}: ${reason}`, name);
-  return { ...problem, remedy: remedy ?? problem.remedy };
-}
-
-async function findDamage({ manager }: PackageTools): Promise<Problem | undefined> {
-  return problemOf('damaged_database', () => manager.assertUsable());
+function findDamage({ manager }: PackageTools): Promise<Problem | undefined> {
+  return problemOf('damaged_database', manager.assertUsable);
 }
 
 /** Jobs that remove need none. */

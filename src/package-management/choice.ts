@@ -53,15 +53,23 @@ export function isOnRecord(database: PackageDatabase, name: string): boolean {
  * else that its owner asked for by name: as far as they are installed.
  */
 export async function packagesToUpgrade(tools: PackageTools, subject: string): Promise<string[]> {
-  const meta = isPackageName(subject) ? await tools.catalog.meta(subject) : undefined;
-  const depends = (meta?.depends ?? []).filter(isPackageName);
   const database = await tools.manager.installed();
-  const names = [...new Set([...depends, metaPackageOf(subject), subject])];
+  const names = await packagesOf(tools, subject);
   const present = names.filter((name) => isPresent(database.get(name)));
   const came = cameWith(database, present, await tools.manager.imagePackages());
   const translations = [...present, ...came].flatMap((name) => translationsIn(database, name));
   const newer = await withNewer(tools, database, [...came, ...new Set(translations)]);
   return withoutGoing(tools, database, [...present, ...newer]);
+}
+
+/** What an app is made of, there or not: what its meta file names, its meta package, itself. */
+export async function packagesOf(
+  { catalog }: Pick<PackageTools, 'catalog'>,
+  subject: string,
+): Promise<string[]> {
+  const meta = isPackageName(subject) ? await catalog.meta(subject) : undefined;
+  const depends = (meta?.depends ?? []).filter(isPackageName);
+  return [...new Set([...depends, metaPackageOf(subject), subject])];
 }
 
 /**
@@ -100,7 +108,6 @@ export interface UpgradeChoice {
   names: string[];
   /** The best version that the feeds offer, by name. */
   expected: Record<string, string>;
-  /** Whether all of them are whole, and none has a newer version. */
   isCurrent: boolean;
   left: LeftPackage[];
 }

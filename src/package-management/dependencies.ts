@@ -106,16 +106,20 @@ function dependenciesOf(database: PackageDatabase, names: ReadonlySet<string>): 
   return [...found];
 }
 
-/** Whether a package that stays depends on this one. */
-export function isNeeded(
+/** The packages that stay and depend on this one. */
+export function dependentsOf(
   database: PackageDatabase,
   entry: InstalledPackage,
   gone: ReadonlySet<string>,
-): boolean {
-  return [...database.values()].some(
-    (other) =>
-      isPresent(other) && other.name !== entry.name && !gone.has(other.name) && needs(other, entry),
-  );
+): string[] {
+  return [...database.values()]
+    .filter((other) => isPresent(other) && other.name !== entry.name && !gone.has(other.name))
+    .filter((other) => needs(other, entry))
+    .map(({ name }) => name);
+}
+
+export function isNeeded(...question: Parameters<typeof dependentsOf>): boolean {
+  return dependentsOf(...question).length > 0;
 }
 
 /**
@@ -135,6 +139,14 @@ export function isClosedCircle(database: PackageDatabase, names: readonly string
 function needs({ depends }: InstalledPackage, { name, provides }: InstalledPackage): boolean {
   const answersTo = [name, ...provides];
   return depends.some((names) => names.some((wanted) => answersTo.includes(wanted)));
+}
+
+/** What was not there before; those that need others before them. */
+export function packagesThatCame(before: PackageDatabase, after: PackageDatabase): string[] {
+  const names = [...after.values()]
+    .filter((entry) => isPresent(entry) && !isPresent(before.get(entry.name)))
+    .map(({ name }) => name);
+  return dependentsFirst(after, names);
 }
 
 /** Orders packages so that each stands before those it depends on; circles keep their order. */

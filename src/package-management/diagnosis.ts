@@ -14,7 +14,6 @@ export interface Diagnosis {
 export interface Damage {
   /** A sentence, lower case. */
   message: string;
-  /** What its owner can do. */
   remedy: string;
 }
 

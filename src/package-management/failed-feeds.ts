@@ -1,15 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { timeLimit } from '../device/command.ts';
-import type { Paths } from '../device/paths.ts';
-import { openPrivateFolder } from '../device/private-folder.ts';
 import { DepotError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { isEnded } from '../jobs/states.ts';
 import type { Failure } from './failure.ts';
-import { fetchFiles, redirectOf } from './fetch-files.ts';
-import type { Feed, FeedSettings } from './feed-settings.ts';
-import type { BackendContext, FailedFeed, FeedLists } from './manager.ts';
+import { fetchChecked, redirectOf, type FetchTools } from './fetch-files.ts';
+import type { Feed } from './feed-settings.ts';
+import type { FailedFeed, FeedLists } from './manager.ts';
 import { ADVICE, createProblem, feedRemedyOf, type Problem, type ProblemCode } from './problem.ts';
 
 /** `NAME (URL): REASON` of each, as the list of the feeds takes it apart again. */
@@ -62,11 +59,6 @@ export function noListsFailure(failed: readonly FailedFeed[]): Failure {
   };
 }
 
-interface FetchContext extends Pick<BackendContext, 'environment'> {
-  feeds: Pick<FeedSettings, 'filesOf' | 'check'>;
-  paths: Pick<Paths, 'uploadDir'>;
-}
-
 /** A signature, and what is no list, may have several causes, which ask for different things. */
 const AMBIGUOUS: readonly (ProblemCode | undefined)[] = ['signature', 'damaged_package', undefined];
 /** What could not be fetched. */
@@ -80,7 +72,7 @@ const LIMIT_MS = 60_000;
  * is not known, or the list was changed: those are fetched once more and looked at. Of what did not
  * come at all, a redirection may be the cause.
  */
-export function explainingLists(lists: FeedLists, fetching: FetchContext): FeedLists {
+export function explainingLists(lists: FeedLists, fetching: FetchTools): FeedLists {
   return {
     ...lists,
     checkFetched: async (context) => {
@@ -102,7 +94,7 @@ export function explainingLists(lists: FeedLists, fetching: FetchContext): FeedL
 
 async function lookForRedirect(
   failed: FailedFeed,
-  { feeds }: FetchContext,
+  { feeds }: FetchTools,
   signal: AbortSignal,
 ): Promise<FailedFeed> {
   const { feed } = failed;
@@ -113,16 +105,14 @@ async function lookForRedirect(
 
 async function lookAgain(
   failed: FailedFeed,
-  { feeds, paths: { uploadDir }, environment }: FetchContext,
+  fetching: FetchTools,
   signal: AbortSignal,
 ): Promise<FailedFeed> {
   const { feed } = failed;
-  await (await openPrivateFolder(uploadDir)).close();
-  const folder = await mkdtemp(join(uploadDir, 'feed-'));
   try {
     const limited = AbortSignal.any([signal, timeLimit(LIMIT_MS)]);
-    await fetchFiles(feed, await feeds.filesOf(feed), { folder, environment, signal: limited });
-    await feeds.check(feed, folder);
+    const folder = await fetchChecked(fetching, feed, { signal: limited });
+    await rm(folder, { recursive: true, force: true });
     return failed;
   } catch (error) {
     if (!(error instanceof DepotError)) return failed;
@@ -135,7 +125,5 @@ async function lookAgain(
     // A key that is damaged is named behind what the program said.
     const [, more = ''] = /(; .*)$/.exec(failed.reason) ?? [];
     return { feed, reason: `${reason}${more}`, code, ...(remedy !== undefined && { remedy }) };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -2,7 +2,14 @@ import { stripVTControlCharacters } from 'node:util';
 import { isShortage } from '../device/shortage.ts';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import { sizeText } from '../format-bytes.ts';
-import { nameOnce, remedyOf, type ProblemCode } from './problem.ts';
+import {
+  ADVICE,
+  createProblem,
+  nameOnce,
+  remedyOf,
+  type Problem,
+  type ProblemCode,
+} from './problem.ts';
 
 /** Why a change of packages failed, as far as it can be told. */
 export interface Failure {
@@ -38,6 +45,23 @@ export function failureError(
   );
 }
 
+/** The same as a plan shows it. */
+export function failureProblem(
+  purpose: string,
+  { code, package: name, reason, remedy = remedyOf(code, name) }: Failure,
+): Problem {
+  return { ...createProblem(code, `cannot ${purpose}: ${reason}`, name), remedy };
+}
+
+export function notInstalled(name: string): Failure {
+  return {
+    code: 'not_found',
+    package: name,
+    reason: 'it is not installed',
+    remedy: ADVICE.notInstalled,
+  };
+}
+
 /** Longer lines are cut: a script may print without a line end. */
 const MOST_LINE_CHARACTERS = 400;
 
@@ -70,9 +94,7 @@ export interface Complaint {
 }
 
 interface ComplaintContext {
-  /** All that was printed. */
   lines: readonly string[];
-  /** The packages that are concerned. */
   names: readonly string[];
 }
 
@@ -167,7 +189,8 @@ export function asUnusableFile(error: unknown): unknown {
   return unusableFile(OF_ZLIB[systemCode(error) ?? ''] ?? reasonOf(error), error);
 }
 
-function explained(code: ProblemCode): { code: ProblemCode; remedy: string } {
+/** A code with its own remedy. */
+export function explained(code: ProblemCode): { code: ProblemCode; remedy: string } {
   return { code, remedy: remedyOf(code) };
 }
 
@@ -198,19 +221,22 @@ export function scriptOf(name: string, script: string): string {
  * @param said its last words, if it had any
  */
 export function endOfScript(program: string, ending: string, said: string | undefined): string {
-  const [, code] = /^exited with error (\d+)$/.exec(ending) ?? [];
-  if (code === undefined) {
-    return [`${program} was ${ending}`, ...(said === undefined ? [] : [quoted(said)])].join(': ');
-  }
-  if (said === undefined) return `${program} ended with exit code ${code}`;
-  const words = quoted(said);
-  return `${program} ended with exit code ${code}: ${words}`;
+  const code = exitCodeIn(ending);
+  const words = said === undefined ? [] : [quoted(said)];
+  if (code === undefined) return [`${program} was ${ending}`, ...words].join(': ');
+  return words[0] === undefined
+    ? `${program} ended with exit code ${code}`
+    : `${program} ended with exit code ${code}: ${words[0]}`;
 }
 
 /** @param ending as apk says how the program ended that looks at its changes */
 export function refusedBy(program: string, ending: string): string {
-  const [, code] = /^exited with error (\d+)$/.exec(ending) ?? [];
+  const code = exitCodeIn(ending);
   return code === undefined
     ? `the program ${program} refuses it: it was ${ending}`
     : `the program ${program} refuses it: it exited with error ${code}`;
+}
+
+function exitCodeIn(ending: string): string | undefined {
+  return /^exited with error (\d+)$/.exec(ending)?.[1];
 }

@@ -32,7 +32,6 @@ export interface FeedSettings {
   files: () => Promise<FeedFiles>;
   /** Of the list that is there. */
   stateOf: (feed: Feed) => Promise<FeedState>;
-  /** The public keys that the device trusts. */
   keys: () => Promise<TrustedKey[]>;
   /**
    * @param folder what was fetched with it: a list may say how its key is called
@@ -98,7 +97,6 @@ export interface FeedState {
 
 export interface TrustedKey {
   id: string;
-  /** Its file. */
   file: string;
 }
 

@@ -1,17 +1,53 @@
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { timeLimit } from '../device/command.ts';
 import { freeBytesOf } from '../device/disk/space.ts';
 import { run } from '../device/exec.ts';
+import type { Paths } from '../device/paths.ts';
+import { openPrivateFolder } from '../device/private-folder.ts';
 import { sizeText } from '../format-bytes.ts';
 import { downloadFault } from './failure.ts';
 import { ADVICE } from './problem.ts';
-import { unusableFeed, type Feed, type FeedFile } from './feed-settings.ts';
+import { unusableFeed, type Feed, type FeedFile, type FeedSettings } from './feed-settings.ts';
+import type { BackendContext } from './manager.ts';
 
-export interface FetchOptions {
+export interface FetchTools extends Pick<BackendContext, 'environment'> {
+  feeds: Pick<FeedSettings, 'filesOf' | 'check'>;
+  paths: Pick<Paths, 'uploadDir'>;
+}
+
+/**
+ * Fetches what a feed is checked by, and checks it.
+ * @param key text of a public key that is to be trusted, too
+ * @returns the folder that has it, to be removed by the caller
+ * @throws DepotError as `fetchFiles` and `FeedSettings.check` do: then nothing is left
+ */
+export async function fetchChecked(
+  { feeds, paths: { uploadDir }, environment }: FetchTools,
+  feed: Feed,
+  { key, signal }: { key?: string | undefined; signal: AbortSignal },
+): Promise<string> {
+  await (await openPrivateFolder(uploadDir)).close();
+  // Jobs that do this run one at a time: these are of one that was killed.
+  for (const name of await readdir(uploadDir)) {
+    if (name.startsWith(PREFIX)) await rm(join(uploadDir, name), { recursive: true, force: true });
+  }
+  const folder = await mkdtemp(join(uploadDir, PREFIX));
+  try {
+    await fetchFiles(feed, await feeds.filesOf(feed), { folder, environment, signal });
+    await feeds.check(feed, folder, key);
+    return folder;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+const PREFIX = 'feed-';
+
+interface FetchOptions extends Pick<FetchTools, 'environment'> {
   /** Where the files go. */
   folder: string;
-  environment: Record<string, string>;
   signal: AbortSignal;
 }
 
@@ -30,7 +66,7 @@ const SETTINGS = 'tries = 2\nmax_redirect = 5\n';
  * A file that grows beyond its limit ends it.
  * @throws DepotError command_failed, no_space with `download_failed`, `no_space` explained
  */
-export async function fetchFiles(
+async function fetchFiles(
   feed: Feed,
   files: readonly FeedFile[],
   options: FetchOptions,

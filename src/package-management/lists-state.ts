@@ -25,11 +25,8 @@ export async function readListsState(
   now = Date.now(),
 ): Promise<ListsState> {
   const feeds = (await read()).feeds.filter(({ isEnabled }) => isEnabled);
-  const times: number[] = [];
-  for (const feed of feeds) {
-    const { updatedAt } = await stateOf(feed).catch(() => ({ updatedAt: undefined }));
-    if (updatedAt !== undefined) times.push(updatedAt);
-  }
+  const states = await Promise.all(feeds.map((feed) => stateOf(feed).catch(() => undefined)));
+  const times = states.flatMap((known) => known?.updatedAt ?? []);
   // Without a feed there is nothing that could be missing.
   if (times.length === 0) return { state: feeds.length === 0 ? 'fresh' : 'missing' };
   const updatedAt = Math.min(...times);
@@ -38,12 +35,15 @@ export async function readListsState(
   return { state: isOld ? 'old' : 'fresh', updatedAt };
 }
 
+/** An app, or the package of that name. */
+export function isThere(database: PackageDatabase, subject: string): boolean {
+  return [metaPackageOf(subject), subject].some((name) => isPresent(database.get(name)));
+}
+
 /** An installation of what is installed needs nothing of any feed. */
 export async function needsNoList(
   { kind, subject }: Pick<Job, 'kind' | 'subject'>,
   installed: () => Promise<PackageDatabase>,
 ): Promise<boolean> {
-  if (kind !== 'install') return false;
-  const database = await installed();
-  return [metaPackageOf(subject), subject].some((name) => isPresent(database.get(name)));
+  return kind === 'install' && isThere(await installed(), subject);
 }

@@ -20,7 +20,6 @@ export interface PackageManager {
   name: string;
   /** Folders in which a change means that the database changed. */
   watchedFolders: readonly string[];
-  /** Folders of the app meta files. */
   metaFolders: readonly string[];
   /**
    * The database as of now, read without the program and without waiting for its lock; while the
@@ -66,7 +65,6 @@ export interface PackageManager {
   preview: (change: PackageChange) => Promise<Preview>;
   /** Bytes free for packages, where the program looks. */
   freeBytes: () => Promise<number>;
-  /** Names of the packages that the firmware's image brought. */
   imagePackages: () => Promise<ReadonlySet<string>>;
   /**
    * Its own hold on a package that is installed, set or let go: no feed upgrades it meanwhile. An
@@ -94,7 +92,6 @@ export interface PackageManager {
   /** Loaded when something is to be put back, or may have to be. */
   restoration: () => Promise<Restoration>;
   diagnosis: Diagnosis;
-  /** Every file that packages have on record. */
   fileRecords: () => AsyncIterable<FileRecord>;
 }
 
@@ -190,8 +187,6 @@ export interface TransactionSteps {
 }
 
 export type PlannedPackage = Pick<PreviewedChange, 'action' | 'name' | 'diskBytes'>;
-
-/** Names of packages. */
 export interface Repair {
   /** To be removed again. */
   came: readonly string[];
@@ -221,8 +216,6 @@ export interface FailedFeed {
   /** Default: the one of the code. */
   remedy?: string;
 }
-
-/** The package manager's own kind of file. */
 export interface PackageFiles {
   /** How the names of such files end, without the dot: `ipk` or `apk`. */
   ending: string;
@@ -233,8 +226,6 @@ export interface PackageFiles {
    */
   inspect: (file: string, mostBytes: number) => Promise<InspectedFile>;
 }
-
-/** What a package file says of itself. */
 export interface InspectedFile {
   name: string;
   version: string;
@@ -277,11 +268,8 @@ export interface Restoration {
    */
   finish: (records: ReadonlyMap<string, string>) => Promise<void>;
 }
-
-/** One package manager that depotd can work with. */
 export interface PackageBackend {
   name: string;
-  /** Whether this device has packages on record with it. */
   isInUse: (paths: Paths) => Promise<boolean>;
   /**
    * Where its program is on a device; of two managers in use the one that has its program counts.

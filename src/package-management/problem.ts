@@ -1,42 +1,5 @@
 import { EXPLANATIONS } from '../jobs/explanation.ts';
 
-/** What stands against a change of packages, or why one failed; callers branch on the code. */
-export const PROBLEM_CODES = [
-  'not_found',
-  'dependency_missing',
-  'dependency_conflict',
-  'file_conflict',
-  'no_space',
-  'wrong_architecture',
-  'kernel_mismatch',
-  'needed_by',
-  'essential',
-  'no_lists',
-  'download_failed',
-  'checksum',
-  'signature',
-  'damaged_package',
-  'script_failed',
-  'locked',
-  'plan_too_large',
-  'queue_full',
-  'damaged_database',
-  'held',
-  'not_allowed',
-  'older_version',
-  'plan_unreadable',
-  'time_limit',
-  'cut_off',
-  'verify_failed',
-  'firmware_refused',
-  'token_refused',
-  'stopped',
-  'interrupted',
-  'unknown',
-] as const;
-
-export type ProblemCode = (typeof PROBLEM_CODES)[number];
-
 /** As the interface shows it. */
 export interface Problem {
   code: ProblemCode;
@@ -54,7 +17,7 @@ export interface Problem {
  * One text for each code, so that a page can translate them by the code. `{package}` stands for
  * the problem's package.
  */
-export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
+export const REMEDIES = {
   not_found: 'Update the package lists, then search the store for the name of {package}.',
   dependency_missing:
     'Update the package lists; if it is still missing, add the feed that offers it.',
@@ -87,13 +50,17 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
     'Read the end of the task log for what it waits for; a plan may give it longer by "limit_s".',
   cut_off: 'Look whether the settings fit this device: they were put back.',
   verify_failed: 'Read the end of the task log: what was changed was put back.',
-  token_refused: 'Set the token at the server while the action waits for it; the old one is kept.',
   firmware_refused:
     'Read the end of the task log: the image does not fit this device, or its memory.',
+  token_refused: 'Set the token at the server while the action waits for it; the old one is kept.',
   stopped: EXPLANATIONS.stopped.remedy,
   interrupted: EXPLANATIONS.interrupted.remedy,
   unknown: EXPLANATIONS.unknown.remedy,
-};
+} as const;
+
+/** What stands against a change of packages, or why one failed; callers branch on the code. */
+export type ProblemCode = keyof typeof REMEDIES;
+export const PROBLEM_CODES = Object.keys(REMEDIES) as readonly ProblemCode[];
 
 /** What fits better than the text of a code, for those who know more than that. */
 export const ADVICE = {

@@ -7,11 +7,8 @@ export const RESTARTED = ['network', 'wifi', 'firewall', 'dns', 'web', 'ssh'] as
 
 export interface Restart {
   what: (typeof RESTARTED)[number];
-  /** The package that is changed. */
   package: string;
 }
-
-/** For the interface. */
 export const RESTARTS = v.pipe(
   v.array(v.object({ what: v.picklist(RESTARTED), package: v.string() })),
   v.description('what starts again, so that the change may cut its owner off: see confirm_s'),

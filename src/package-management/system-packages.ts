@@ -5,25 +5,24 @@ import type { Failure } from './failure.ts';
 import { ADVICE } from './problem.ts';
 
 /** What stops working on a device when packages go, in the order in which it is said. */
-export const STOPPING = [
-  'system',
-  'page',
-  'network',
-  'names',
-  'firewall',
-  'login',
-  'firmware',
-] as const;
+export const CONSEQUENCES = {
+  system: 'the device does not start without it',
+  page: 'this page cannot be opened any more',
+  network: 'the device loses its network',
+  names: 'devices of the network find no names and get no addresses',
+  firewall: 'the firewall stops',
+  login: 'nobody can log in over SSH any more',
+  firmware: 'it is part of the firmware, which may need it',
+} as const;
 
-type What = (typeof STOPPING)[number];
+type What = keyof typeof CONSEQUENCES;
+const STOPPING = Object.keys(CONSEQUENCES) as readonly What[];
 
 export interface Stopping {
   what: What;
   /** A clause. */
   message: string;
 }
-
-/** For the interface. */
 export const STOPS = v.pipe(
   v.array(v.object({ what: v.picklist(STOPPING), message: v.string() })),
   v.description('what stops working if it is removed, which takes system=1'),
@@ -43,17 +42,6 @@ const SERVED_BY: readonly [What, RegExp, (RegExp | undefined)?][] = [
 
 /** What serves LuCI's applications: if it came with one and nothing else needs it, it may go. */
 const COMES_ALONG = /^(luci-base|rpcd-mod-.*)$/;
-
-/** Clauses, each for what stops. */
-export const CONSEQUENCES: Readonly<Record<What, string>> = {
-  system: 'the device does not start without it',
-  page: 'this page cannot be opened any more',
-  network: 'the device loses its network',
-  names: 'devices of the network find no names and get no addresses',
-  firewall: 'the firewall stops',
-  login: 'nobody can log in over SSH any more',
-  firmware: 'it is part of the firmware, which may need it',
-};
 
 /** Whether the device stands on a package: the firmware brought it, or a service needs it. */
 export function createSystemPackages(

@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { openApkStore } from './apk/open-store.ts';
 import { openStore } from '../features/packages/open-store.ts';
 import type { StoreActions } from '../features/packages/store-actions.ts';
 import type { TestDaemon } from '../device/daemon.ts';
+import { aroundTests } from '../support/around-tests.ts';
 
 interface Store extends StoreActions {
   readonly daemon: TestDaemon;
@@ -12,7 +13,6 @@ interface Store extends StoreActions {
 }
 
 let store: Store;
-afterEach(() => store.close());
 
 describe.each([
   {
@@ -42,9 +42,51 @@ describe.each([
     ],
   },
 ])('on $manager', ({ open, newer: [newer, older], wishes: [free, held] }) => {
+  let opened: Awaited<ReturnType<typeof open>>;
+  const nothingChanged = aroundTests(
+    async () => {
+      opened = await open();
+      ({ store } = opened);
+    },
+    () => store.close(),
+  );
+
+  test('what is not installed can be neither held nor let go', async () => {
+    for (const operation of ['hold', 'release']) {
+      const answer = await store.daemon.post(`admin/store/${operation}`, { package: 'demo' });
+      expect([answer.status, await answer.json()]).toEqual([
+        404,
+        expect.objectContaining({ msg: `cannot ${operation} demo: it is not installed` }),
+      ]);
+    }
+    nothingChanged();
+  });
+
+  test('what is held twice is let go as it was: what came with an app goes with it', async () => {
+    await store.run('install', { package: 'demo' });
+    for (const operation of ['hold', 'hold', 'release']) {
+      const answer = await store.daemon.post(`admin/store/${operation}`, { package: 'demo' });
+      expect(await answer.json()).toEqual({ code: 0 });
+    }
+
+    expect(await opened.wish()).toBe(free);
+    expect((await store.run('remove', { package: 'demo' })).state).toBe('done');
+    expect(await store.packages()).not.toHaveProperty('demo-app');
+    nothingChanged();
+  });
+
+  test('an app that is removed while it is held takes along what came with it', async () => {
+    const before = await store.packages();
+    await store.run('install', { package: 'demo' });
+    await store.daemon.post('admin/store/hold', { package: 'demo' });
+
+    expect((await store.run('remove', { package: 'demo' })).state).toBe('done');
+    expect(await store.packages()).toEqual(before);
+    expect((await opened.wish()) ?? '').not.toMatch(/demo/);
+    nothingChanged();
+  });
+
   test('what is held is upgraded by nothing, and by its name once it is let go', async () => {
-    const opened = await open();
-    store = opened.store;
     await store.run('install', { package: 'demo' });
     const post = async (operation: string): Promise<unknown> =>
       (await store.daemon.post(`admin/store/${operation}`, { package: 'demo' })).json();
@@ -68,22 +110,7 @@ describe.each([
     expect((await store.packages())['demo-app']).toBe(newer);
   });
 
-  test('what is held twice is let go as it was: what came with an app goes with it', async () => {
-    const opened = await open();
-    store = opened.store;
-    await store.run('install', { package: 'demo' });
-    for (const operation of ['hold', 'hold', 'release']) {
-      const answer = await store.daemon.post(`admin/store/${operation}`, { package: 'demo' });
-      expect(await answer.json()).toEqual({ code: 0 });
-    }
-
-    expect(await opened.wish()).toBe(free);
-    expect((await store.run('remove', { package: 'demo' })).state).toBe('done');
-    expect(await store.packages()).not.toHaveProperty('demo-app');
-  });
-
   test('what came with an app and is installed by its name stays, unless that is undone', async () => {
-    store = (await open()).store;
     await store.run('install', { package: 'demo' });
     const { id } = await store.run('install', { package: 'libdemo' });
     const isAuto = async (): Promise<unknown> => {
@@ -101,7 +128,6 @@ describe.each([
   });
 
   test('what is let go once its app has gone stands in the way of no installation', async () => {
-    store = (await open()).store;
     await store.run('install', { package: 'notes' });
     await store.daemon.post('admin/store/hold', { package: 'notes-app' });
     await store.run('remove', { package: 'notes' });
@@ -110,30 +136,6 @@ describe.each([
 
     expect((await store.run('install', { package: 'demo' })).state).toBe('done');
     expect(await store.packages()).toMatchObject(before);
-  });
-
-  test('an app that is removed while it is held takes along what came with it', async () => {
-    const opened = await open();
-    store = opened.store;
-    const before = await store.packages();
-    await store.run('install', { package: 'demo' });
-    await store.daemon.post('admin/store/hold', { package: 'demo' });
-
-    expect((await store.run('remove', { package: 'demo' })).state).toBe('done');
-    expect(await store.packages()).toEqual(before);
-    expect((await opened.wish()) ?? '').not.toMatch(/demo/);
-  });
-
-  test('what is not installed can be neither held nor let go', async () => {
-    store = (await open()).store;
-
-    for (const operation of ['hold', 'release']) {
-      const answer = await store.daemon.post(`admin/store/${operation}`, { package: 'demo' });
-      expect([answer.status, await answer.json()]).toEqual([
-        404,
-        expect.objectContaining({ msg: `cannot ${operation} demo: it is not installed` }),
-      ]);
-    }
   });
 });
 

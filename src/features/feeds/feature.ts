@@ -15,7 +15,7 @@ export function createFeedsFeature(
 ): Feature {
   const { submit, queue } = context;
   const { feeds } = manager;
-  const { read } = createFeedReader(manager, noUpgrades, queue);
+  const read = createFeedReader(manager, noUpgrades, queue);
   const plan = (job: Job): Plan => changePlan({ ...context, feeds, undo, noUpgrades }, job);
   const kind = (title: JobKind['title'], contradicts: readonly string[] = []): JobKind => ({
     lane: PACKAGE_LANE,

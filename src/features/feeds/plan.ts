@@ -1,7 +1,5 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import * as v from 'valibot';
-import { openPrivateFolder } from '../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
@@ -16,7 +14,7 @@ import type {
 import type { NoUpgrades } from '../../package-management/no-upgrades.ts';
 import type { UndoCopies } from '../../package-management/undo/copies.ts';
 import { feedScope } from '../../package-management/undo/kept-folder.ts';
-import { fetchFiles } from '../../package-management/fetch-files.ts';
+import { fetchChecked } from '../../package-management/fetch-files.ts';
 
 export interface FeedTools extends Pick<FeatureContext, 'paths' | 'environment'> {
   feeds: FeedSettings;
@@ -198,27 +196,12 @@ export function findFeed(
 
 /** @returns the folder that has what was fetched */
 async function fetchAndCheck(
-  { feeds, paths: { uploadDir }, environment }: FeedTools,
+  tools: FeedTools,
   feed: Feed,
   { job, note, signal }: StepContext,
 ): Promise<string> {
-  await (await openPrivateFolder(uploadDir)).close();
-  // Jobs of this kind run one at a time: these are of one that was killed.
-  for (const name of await readdir(uploadDir)) {
-    if (name.startsWith(PREFIX)) await rm(join(uploadDir, name), { recursive: true, force: true });
-  }
-  const folder = await mkdtemp(join(uploadDir, PREFIX));
-  try {
-    const files = await feeds.filesOf(feed);
-    for (const { url } of files) await note(`fetching ${url}`);
-    await fetchFiles(feed, files, { folder, environment, signal });
-    await feeds.check(feed, folder, job.params.key);
-    await note('the list is whole, and what signs it is trusted');
-    return folder;
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
-  }
+  for (const { url } of await tools.feeds.filesOf(feed)) await note(`fetching ${url}`);
+  const folder = await fetchChecked(tools, feed, { key: job.params.key, signal });
+  await note('the list is whole, and what signs it is trusted');
+  return folder;
 }
-
-const PREFIX = 'feed-';

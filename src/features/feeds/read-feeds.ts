@@ -11,17 +11,16 @@ export interface FeedItem {
   kind: 'system' | 'custom';
   enabled: boolean;
   /** Only if nothing is upgraded from it. */
-  upgrades?: false;
+  upgrades?: false | undefined;
   /** Unix seconds: when its list was fetched; missing without a list. */
-  updated_at?: number;
+  updated_at?: number | undefined;
   /** How many of its packages this device could install. */
-  packages?: number;
+  packages?: number | undefined;
   /** Why its list could not be fetched when that was tried last. */
-  error?: string;
-  /** What that task advised. */
-  remedy?: string;
+  error?: string | undefined;
+  remedy?: string | undefined;
   /** Id of the key that signed its list. */
-  key?: string;
+  key?: string | undefined;
 }
 
 export interface FeedAnswer {
@@ -36,34 +35,30 @@ export function createFeedReader(
   { feeds: settings, listing }: Pick<PackageManager, 'feeds' | 'listing'>,
   noUpgrades: NoUpgrades,
   queue: { all: () => readonly Job[] },
-): { read: () => Promise<FeedAnswer> } {
+): () => Promise<FeedAnswer> {
   const count = createCounter(listing);
-  return {
-    read: async () => {
-      const [{ feeds, garbage }, keys] = await Promise.all([settings.read(), settings.keys()]);
-      const counts = await count().catch(() => undefined);
-      const failed = lastFetch(queue.all());
-      const withoutUpgrades = await noUpgrades.read();
-      const items = feeds.map(async (feed): Promise<FeedItem> => {
-        const { name, url, kind, isEnabled } = feed;
-        const { updatedAt, keyId } = await settings.stateOf(feed).catch((): FeedState => ({}));
-        const error = isEnabled ? errorOf(failed, { name, url, updatedAt }) : undefined;
-        return {
-          name,
-          url,
-          kind,
-          enabled: isEnabled,
-          ...(withoutUpgrades.has(name) && { upgrades: false as const }),
-          ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
-          ...(isEnabled && updatedAt !== undefined && counts !== undefined
-            ? { packages: counts.get(name) ?? 0 }
-            : {}),
-          ...error,
-          ...(keyId === undefined ? {} : { key: keyId }),
-        };
-      });
-      return { feeds: await Promise.all(items), keys, problems: [...garbage] };
-    },
+  return async () => {
+    const [{ feeds, garbage }, keys] = await Promise.all([settings.read(), settings.keys()]);
+    const counts = await count().catch(() => undefined);
+    const failed = lastFetch(queue.all());
+    const withoutUpgrades = await noUpgrades.read();
+    const items = feeds.map(async (feed): Promise<FeedItem> => {
+      const { name, url, kind, isEnabled } = feed;
+      const { updatedAt, keyId } = await settings.stateOf(feed).catch((): FeedState => ({}));
+      const isCounted = isEnabled && updatedAt !== undefined;
+      return {
+        name,
+        url,
+        kind,
+        enabled: isEnabled,
+        upgrades: withoutUpgrades.has(name) ? false : undefined,
+        updated_at: updatedAt,
+        packages: isCounted ? counts && (counts.get(name) ?? 0) : undefined,
+        ...(isEnabled ? errorOf(failed, { name, url, updatedAt }) : {}),
+        key: keyId,
+      };
+    });
+    return { feeds: await Promise.all(items), keys, problems: [...garbage] };
   };
 }
 
@@ -95,5 +90,5 @@ function errorOf(
   const at = job?.error?.indexOf(mark) ?? -1;
   if (job?.error === undefined || at < 0 || (job.stoppedAt ?? 0) < updatedAt) return undefined;
   const [error = ''] = job.error.slice(at + mark.length).split('; ');
-  return { error, ...(job.remedy !== undefined && { remedy: job.remedy }) };
+  return { error, remedy: job.remedy };
 }

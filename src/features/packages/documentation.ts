@@ -1,39 +1,27 @@
 import * as v from 'valibot';
 import {
   ETAG,
-  integer,
   jsonOperation,
+  optional,
   taskOperation,
   taskResult,
   unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
+import { metaFile } from '../../package-management/apps/app-meta.ts';
 
-const texts = v.array(v.string());
-
+const { version, ...others } = metaFile.entries;
 /** Keys of the app's meta file that nothing here knows pass through. */
 const metaKeys = {
-  title: v.optional(v.string()),
-  entry: v.optional(v.pipe(v.string(), v.description("address of the app's page"))),
-  author: v.optional(v.string()),
-  website: v.optional(v.string()),
-  tutorial: v.optional(v.string()),
-  description: v.optional(v.string()),
-  description_en: v.optional(v.string()),
-  release: v.optional(integer),
-  arch: v.optional(texts),
-  tags: v.optional(texts),
-  depends: v.optional(texts),
-  flags: v.optional(texts),
-  uci: v.optional(v.string()),
-  autoconf: v.optional(texts),
-  broken: v.optional(v.pipe(v.boolean(), v.description('its meta file cannot be read'))),
+  ...others,
+  entry: optional("address of the app's page", v.string()),
+  broken: optional('its meta file cannot be read', v.boolean()),
 };
 
 const app = v.pipe(
   v.looseObject({
     name: v.string(),
-    version: v.optional(v.string()),
+    version,
     time: v.pipe(unixSeconds, v.description('when it was installed, Unix seconds')),
     ...metaKeys,
   }),
@@ -44,7 +32,7 @@ const packageStatus = v.pipe(
   v.looseObject({
     installed: v.boolean(),
     name: v.optional(v.string()),
-    version: v.optional(v.string()),
+    version,
     time: v.optional(unixSeconds),
     ...metaKeys,
   }),
@@ -78,17 +66,11 @@ export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
       schema: v.pipe(
         v.object({
           token: v.string(),
-          may_write: v.optional(
-            v.pipe(v.boolean(), v.description('false if the session may only read')),
-          ),
-          panel_url: v.optional(
-            v.pipe(
-              v.string(),
-              v.description(
-                "with `panel_url=1`: where the panel's web server answers, for an `entry` that " +
-                  'names no host: `/` if the request came through it; left out if it is not known',
-              ),
-            ),
+          may_write: optional('false if the session may only read', v.boolean()),
+          panel_url: optional(
+            "with `panel_url=1`: where the panel's web server answers, for an `entry` that names " +
+              'no host: `/` if the request came through it; left out if it is not known',
+            v.string(),
           ),
         }),
         v.title('Token'),

@@ -102,36 +102,31 @@ export async function createPackagesFeature(
 }
 
 function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, JobKind> {
-  const lane = PACKAGE_LANE;
-  const admit = tools.manager.assertUsable;
+  const common = { lane: PACKAGE_LANE, admit: tools.manager.assertUsable };
   return {
     install: {
-      lane,
-      admit,
+      ...common,
       title: (subject) => `install ${subject}`,
       plan: (job) => installPlan(tools, context, job),
     },
     remove: {
-      lane,
-      admit,
+      ...common,
       title: (subject) => `remove ${subject}`,
       plan: (job) => removePlan(tools, context.paths, job),
       contradicts: ['install', 'upgrade', 'autoconf'],
     },
     upgrade: {
-      lane,
-      admit,
+      ...common,
       title: (subject) => `upgrade ${subject === '' ? 'all' : subject}`,
       plan: (job) => upgradePlan(tools, job),
     },
     autoconf: {
-      lane,
+      lane: PACKAGE_LANE,
       title: (subject) => `configure ${subject}`,
       plan: () => autoconfPlan(context),
     },
     update: {
-      lane,
-      admit,
+      ...common,
       title: () => `${tools.manager.name} update`,
       plan: () => updatePlan(tools),
     },

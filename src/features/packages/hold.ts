@@ -1,12 +1,12 @@
-import { DepotError } from '../../errors.ts';
+import { DepotError, type Explanation } from '../../errors.ts';
 import { json } from '../../http/respond.ts';
 import { post, type Route } from '../../http/route.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { Queue } from '../../jobs/queue.ts';
-import { isOnRecord } from '../../package-management/choice.ts';
+import { isOnRecord, packagesOf } from '../../package-management/choice.ts';
 import { isPresent } from '../../package-management/database.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
-import { isPackageName, metaPackageOf, packageName } from '../../package-management/names.ts';
+import { packageName } from '../../package-management/names.ts';
 import { ADVICE } from '../../package-management/problem.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 
@@ -43,13 +43,11 @@ async function setHold(
   isHeld: boolean,
 ): Promise<void> {
   const purpose = isHeld ? `hold ${subject}` : `release ${subject}`;
-  const refused = (code: 'not_found' | 'conflict', why: string, explanation: Explained): Error =>
+  const refused = (code: 'not_found' | 'conflict', why: string, explanation: Explanation): Error =>
     new DepotError(code, `cannot ${purpose}: ${why}`, { explanation });
-  const depends = (isPackageName(subject) ? await catalog.meta(subject) : undefined)?.depends ?? [];
   const database = await manager.installed();
-  const names = [...new Set([metaPackageOf(subject), subject, ...depends.filter(isPackageName)])];
   // What is held may be asked for and not be there.
-  const known = names.filter((name) =>
+  const known = (await packagesOf({ catalog }, subject)).filter((name) =>
     isHeld ? isPresent(database.get(name)) : isOnRecord(database, name),
   );
   if (known.length === 0) {
@@ -64,5 +62,3 @@ async function setHold(
   for (const name of known) await manager.setHold(name, { isHeld });
   await catalog.refresh();
 }
-
-type Explained = { code: string; remedy: string };

@@ -4,7 +4,6 @@ import { readSmallFile } from '../../device/owner-file.ts';
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
-import type { PreparedAnswer } from '../../package-management/apps/catalog.ts';
 import { confirmSeconds, devicePath, flag, isOn } from '../../http/parameter-schemas.ts';
 import { packageName } from '../../package-management/names.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
@@ -14,6 +13,7 @@ import { holdRoutes } from './hold.ts';
 import { json, revalidated, type TaskResult } from '../../http/respond.ts';
 import { panelUrl } from '../../http/panel-url.ts';
 import { get, postTask, type ApiRequest, type Route } from '../../http/route.ts';
+import { submissionResult } from '../../http/task-result.ts';
 
 type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'paths' | 'setOption'> &
   PackageTools;
@@ -37,10 +37,6 @@ const hours = v.pipe(
   ),
 );
 
-async function setRegular({ setOption }: StoreTools, every: string | undefined): Promise<void> {
-  if (every !== undefined) await setOption(UPDATE_EVERY, every);
-}
-
 /** The operations of the package store, below `admin/store/`. */
 export function storeRoutes(tools: StoreTools): Route[] {
   const { catalog } = tools;
@@ -56,7 +52,10 @@ export function storeRoutes(tools: StoreTools): Route[] {
       path: 'admin/store/installed',
       summary: 'The installed apps',
       params: {},
-      handle: async ({ context }) => prepared(context.req.raw, await catalog.installed()),
+      handle: async ({ context }) => {
+        const { body, etag } = await catalog.installed();
+        return revalidated(context.req.raw, body, etag);
+      },
     }),
     get({
       path: 'admin/store/status',
@@ -100,7 +99,10 @@ export function storeRoutes(tools: StoreTools): Route[] {
       summary:
         'Fetch the lists of what is available, and by itself every so many hours from now on',
       params: { every_h: v.optional(hours) },
-      handle: ({ params }) => setRegular(tools, params.every_h).then(() => submit('update', '')),
+      handle: async ({ params: { every_h: every } }) => {
+        if (every !== undefined) await tools.setOption(UPDATE_EVERY, every);
+        return submit('update', '');
+      },
     }),
     ...holdRoutes(tools),
     get({
@@ -124,9 +126,11 @@ function createSubmit({ submit }: Pick<StoreTools, 'submit'>): Submit {
       Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
     const submission = await submit(kind, subject, given);
-    if ('conflict' in submission) return json(conflictResult(kind, subject, submission.conflict));
-    const { id } = submission.job;
-    return json({ code: 0, stdout: '', stderr: '', task_id: id } satisfies TaskResult);
+    return json(
+      'conflict' in submission
+        ? conflictResult(kind, subject, submission.conflict)
+        : submissionResult(submission),
+    );
   };
 }
 
@@ -140,11 +144,7 @@ async function answerToken(
   const readServer = (): Promise<string | undefined> =>
     readSmallFile(join(uciDir, 'uhttpd'), MOST_CONFIG_BYTES);
   const url = isOn(params.panel_url) ? await panelUrl(context, readServer) : undefined;
-  return json({
-    token,
-    ...(mayWrite ? {} : { may_write: false }),
-    ...(url !== undefined && { panel_url: url }),
-  });
+  return json({ token, may_write: mayWrite ? undefined : false, panel_url: url });
 }
 
 /**
@@ -163,10 +163,6 @@ function upgradeTarget({
     throw new DepotError('bad_request', `cannot use the parameter package: ${why}`);
   }
   return name === undefined ? ['', { all: '1' }] : [name, {}];
-}
-
-function prepared(request: Request, { body, etag }: PreparedAnswer): Response {
-  return revalidated(request, body, etag);
 }
 
 function conflictResult(
@@ -191,15 +187,10 @@ async function newestTask({ queue, logs }: StoreTools): Promise<TaskResult> {
   const job = queue.newest(PACKAGE_LANE);
   if (job === undefined) return { code: 0, stdout: '', stderr: '' };
   const size = (await logs.size(job.id)) ?? 0;
-  const tail =
-    size === 0
-      ? ''
-      : (await logs.read(job.id, Math.max(0, size - LOG_TAIL_BYTES), LOG_TAIL_BYTES)).toString(
-          'utf8',
-        );
+  const tail = await logs.read(job.id, Math.max(0, size - LOG_TAIL_BYTES), LOG_TAIL_BYTES);
   return {
     code: isEnded(job.state) ? (job.exitCode ?? 0) : UNDER_WAY,
-    stdout: tail,
+    stdout: tail.toString('utf8'),
     stderr: job.error ?? '',
     task_id: job.id,
   };

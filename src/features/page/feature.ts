@@ -1,7 +1,5 @@
 import { panelRoutes } from './routes.ts';
 import type { Feature } from '../feature.ts';
-
-/** The built-in page. */
 export function createPageFeature(): Feature {
   return {
     documentation: async (base) => (await import('./documentation.ts')).pageDocumentation(base),

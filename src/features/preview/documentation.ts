@@ -2,12 +2,15 @@ import * as v from 'valibot';
 import {
   integer,
   jsonOperation,
+  optional,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
 import { RESTARTS } from '../../package-management/restarts.ts';
 import { PLACE_KINDS } from '../../package-management/undo/record.ts';
 import { STOPS } from '../../package-management/system-packages.ts';
+
+const texts = v.array(v.string());
 
 const change = v.pipe(
   v.object({
@@ -33,9 +36,7 @@ const problem = v.pipe(
     package: v.optional(v.string()),
     message: v.pipe(v.string(), v.description('the cause in one sentence')),
     remedy: v.pipe(v.string(), v.description('what the owner can do about it')),
-    missing_bytes: v.optional(
-      v.pipe(integer, v.description('of no_space: with what apk wants to spare')),
-    ),
+    missing_bytes: optional('of no_space: with what apk wants to spare', integer),
   }),
   v.title('Problem'),
 );
@@ -58,16 +59,24 @@ const plannedContainer = v.pipe(
     name: v.string(),
     image: v.pipe(v.string(), v.description('it stays unless purge=1')),
     image_bytes: v.optional(integer),
-    is_unpinned: v.optional(
-      v.pipe(v.boolean(), v.description('the image names no version: `latest` or none')),
-    ),
-    keeps: v.pipe(
-      v.array(v.string()),
-      v.description("data folders of the app's own, which stay unless purge=1"),
-    ),
+    is_unpinned: optional('the image names no version: `latest` or none', v.boolean()),
+    keeps: v.pipe(texts, v.description("data folders of the app's own, which stay unless purge=1")),
   }),
   v.title('PlannedContainer'),
 );
+
+const restored = v.object({
+  package: v.string(),
+  state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
+  as: v.optional(v.string()),
+  message: v.optional(v.string()),
+});
+
+const left = v.object({
+  name: v.string(),
+  reason: v.picklist(['firmware', 'held', 'feed']),
+  feed: v.optional(v.string()),
+});
 
 const plan = v.pipe(
   v.object({
@@ -88,59 +97,27 @@ const plan = v.pipe(
     is_possible: v.boolean(),
     stops: v.optional(STOPS),
     restarts: v.optional(RESTARTS),
-    files: v.optional(
-      v.pipe(
-        v.array(v.string()),
-        v.description('of an undo: files below /etc that go back; of a restore: files that come'),
-      ),
+    files: optional(
+      'of an undo: files below /etc that go back; of a restore: files that come',
+      texts,
     ),
-    report: v.optional(
-      v.pipe(
-        v.array(
-          v.object({
-            package: v.string(),
-            state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
-            as: v.optional(v.string()),
-            message: v.optional(v.string()),
-          }),
-        ),
-        v.description('of a restore: what would become of each package'),
-      ),
+    report: optional('of a restore: what would become of each package', v.array(restored)),
+    kept_in: optional(
+      'of an undo: where what was replaced lies; memory is empty after a boot',
+      v.picklist(PLACE_KINDS),
     ),
-    kept_in: v.optional(
-      v.pipe(
-        v.picklist(PLACE_KINDS),
-        v.description('of an undo: where what was replaced lies; memory is empty after a boot'),
-      ),
+    left: optional(
+      'of an upgrade: what has a newer version and stays: it comes with the next firmware, is ' +
+        'held, or its feed gives no upgrades',
+      v.array(left),
     ),
-    left: v.optional(
-      v.pipe(
-        v.array(
-          v.object({
-            name: v.string(),
-            reason: v.picklist(['firmware', 'held', 'feed']),
-            feed: v.optional(v.string()),
-          }),
-        ),
-        v.description(
-          'of an upgrade: what has a newer version and stays: it comes with the next firmware, ' +
-            'is held, or its feed gives no upgrades',
-        ),
-      ),
+    settings: optional(
+      'of a removal: configuration files of what goes; those that were changed stay',
+      texts,
     ),
-    settings: v.optional(
-      v.pipe(
-        v.array(v.string()),
-        v.description(
-          'of a removal: configuration files of what goes; those that were changed stay',
-        ),
-      ),
-    ),
-    containers: v.optional(
-      v.pipe(
-        v.array(plannedContainer),
-        v.description('of a removal: containers of the app, which go with it'),
-      ),
+    containers: optional(
+      'of a removal: containers of the app, which go with it',
+      v.array(plannedContainer),
     ),
     file: v.optional(aboutFile),
   }),

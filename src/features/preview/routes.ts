@@ -18,6 +18,13 @@ const operation = v.picklist(
 );
 const id = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
 
+/** The parameters that one operation needs, and no other knows. */
+const ASKED_ABOUT = [
+  ['undo', 'task_id', 'cannot use the parameter task_id: it is for undo'],
+  ['upload', 'file', 'cannot use the parameter file: it is for upload'],
+  ['restore', 'backup', 'cannot use the parameter backup: it is for restore'],
+] as const;
+
 /** As many names of full length as a request line of 16 KiB has room for. */
 const MOST_PACKAGES = 100;
 const packages = v.pipe(
@@ -71,28 +78,21 @@ export function previewRoutes(
         as: v.optional(v.picklist(['new'], 'new is expected')),
       },
       handle: async ({ params, session }) => {
-        const { operation: wanted, file, task_id: task } = params;
-        if ((wanted === 'undo') !== (task !== undefined)) {
-          throw new DepotError('bad_request', 'cannot use the parameter task_id: it is for undo');
-        }
-        if ((wanted === 'upload') !== (file !== undefined)) {
-          throw new DepotError('bad_request', 'cannot use the parameter file: it is for upload');
+        const { operation: wanted, file = '', task_id: task = '', backup = '', as } = params;
+        for (const [other, name, refusal] of ASKED_ABOUT) {
+          const isGiven = params[name] !== undefined;
+          if ((wanted === other) !== isGiven) throw new DepotError('bad_request', refusal);
         }
         if (wanted === 'upload') {
-          const { about, ...plan } = await limited(() => others.upload(file ?? '', session.token));
+          const { about, ...plan } = await limited(() => others.upload(file, session.token));
           return json({ ...(await answerOf(plan)), file: about });
         }
         if (wanted === 'undo') {
-          const { undo, ...plan } = await limited(() => others.undo(task ?? ''));
-          const { files, keptIn } = undo;
-          return json({ ...(await answerOf(plan)), files, ...(keptIn && { kept_in: keptIn }) });
-        }
-        const { backup, as } = params;
-        if ((wanted === 'restore') !== (backup !== undefined)) {
-          throw new DepotError('bad_request', 'cannot use the parameter backup: it is for restore');
+          const { undo, ...plan } = await limited(() => others.undo(task));
+          return json({ ...(await answerOf(plan)), files: undo.files, kept_in: undo.keptIn });
         }
         if (wanted === 'restore') {
-          const { restore, ...plan } = await limited(() => others.restore(backup ?? '', as));
+          const { restore, ...plan } = await limited(() => others.restore(backup, as));
           return json({ ...(await answerOf(plan)), ...restore });
         }
         const subjects = subjectsOf(params);
@@ -150,9 +150,9 @@ function itemOf({ name, version, reason, ...rest }: PreviewedChange): object {
   return {
     name,
     version,
-    ...(rest.fromVersion === undefined ? {} : { from_version: rest.fromVersion }),
+    from_version: rest.fromVersion,
     reason,
-    ...(rest.downloadBytes === undefined ? {} : { download_bytes: rest.downloadBytes }),
+    download_bytes: rest.downloadBytes,
     disk_bytes: rest.diskBytes,
   };
 }

@@ -2,21 +2,13 @@ import { selfUpgradePlan } from './plan.ts';
 import { selfUpgradeRoutes } from './routes.ts';
 import { createSelfUpgradeHost } from './watcher.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import { SELF_UPGRADE_LIMIT_S, SELF_UPGRADE_PAUSE_S } from '../../config/environment.ts';
-import { localAddress } from '../../config/listen-address.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 
 /** The daemon's own package: whether there is a newer one, and going over to it. */
 export function createSelfUpgradeFeature(context: FeatureContext, tools: PackageTools): Feature {
   const { manager } = tools;
-  const selfUpgrade = createSelfUpgradeHost({
-    ...context,
-    manager,
-    limitSeconds: SELF_UPGRADE_LIMIT_S,
-    pauseSeconds: SELF_UPGRADE_PAUSE_S,
-    healthAddress: () => localAddress(context.config().main.listen),
-  });
+  const selfUpgrade = createSelfUpgradeHost(context, manager);
   return {
     documentation: async () => (await import('./documentation.ts')).SELF_UPGRADE_DOCUMENTATION,
     routes: () => selfUpgradeRoutes({ ...context, ...selfUpgrade, manager }),

@@ -11,7 +11,7 @@ import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
 import type { Plan, Step, StepContext } from '../../jobs/plan.ts';
 import { beforeChangeStep, type PackageTools } from '../../package-management/tools.ts';
-import type { SelfUpgradeHost } from './port.ts';
+import type { SelfUpgradeHost } from './watcher.ts';
 
 /**
  * @returns the newer version that the lists offer, if there is one
@@ -86,7 +86,8 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
         act: async (context) => {
           // The watcher judges by itself what came to the disk.
           lasting.write(context, { isWritten: true });
-          await forgetUnused(tools, context.job);
+          // It clears up behind itself; if it was never called nobody else does.
+          if (context.job.runs === 0) await selfUpgrade.forget();
           return undefined;
         },
       },
@@ -145,12 +146,4 @@ function watchAgain({ manager, selfUpgrade }: SelfUpgradeTools): Step[] {
       },
     },
   ];
-}
-
-/** The watcher clears up behind itself; if it was never called nobody else does. */
-async function forgetUnused(
-  { selfUpgrade }: SelfUpgradeTools,
-  { runs }: Readonly<Job>,
-): Promise<void> {
-  if (runs === 0) await selfUpgrade.forget();
 }

@@ -3,7 +3,7 @@ import { PACKAGE_LANE, type PackageManager } from '../../package-management/mana
 import type { FeatureContext } from '../feature.ts';
 import { OWN_PACKAGE } from '../../package-management/names.ts';
 import { DepotError } from '../../errors.ts';
-import type { SelfUpgradeHost } from './port.ts';
+import type { SelfUpgradeHost } from './watcher.ts';
 import { findSelfUpgrade } from './plan.ts';
 import { json } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';

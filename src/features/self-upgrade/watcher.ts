@@ -1,32 +1,41 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SELF_UPGRADE_LIMIT_S, SELF_UPGRADE_PAUSE_S } from '../../config/environment.ts';
+import { localAddress } from '../../config/listen-address.ts';
 import type { Command } from '../../device/command.ts';
 import { replaceFile } from '../../device/durable-file.ts';
 import { isThere } from '../../device/is-there.ts';
-import type { SelfUpgradeHost } from './port.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import PROBE_SCRIPT from './probe.script.cjs';
 import WATCH_SCRIPT from './watch.sh';
 
-export interface SelfUpgradeOptions extends Pick<FeatureContext, 'paths' | 'scriptEnvironment'> {
-  manager: PackageManager;
-  /** How long the new version may take to answer. */
-  limitSeconds: number;
-  /** Between two questions. */
-  pauseSeconds: number;
-  /** Where it answers: `HOST PORT` or `unix PATH`. */
-  healthAddress: () => string;
+/** Replaces the package that this daemon runs from, without it. */
+export interface SelfUpgradeHost {
+  /**
+   * Packs the package as it is installed into a file on flash, from which it can be put back.
+   * @throws DepotError internal, no_space
+   */
+  saveOldVersion: (name: string) => Promise<void>;
+  /**
+   * Upgrades the package and waits for the new daemon's health; ends with one of
+   * SELF_UPGRADE_EXITS.
+   */
+  command: (name: string) => Command;
+  /** The watcher once more, as it is called at boot; of two, one waits for the other. */
+  commandAgain: () => Command;
+  /** `waiting` for a watcher; `kept` after one that could put neither version in order. */
+  state: () => Promise<'waiting' | 'kept' | 'gone'>;
+  /**
+   * Removes what was kept, unless it waits for a watcher: after a power cut one is called at boot.
+   */
+  forget: () => Promise<void>;
 }
 
-export function createSelfUpgradeHost({
-  paths,
-  scriptEnvironment,
-  manager,
-  limitSeconds,
-  pauseSeconds,
-  healthAddress,
-}: SelfUpgradeOptions): SelfUpgradeHost {
+export function createSelfUpgradeHost(
+  { paths, scriptEnvironment, config }: FeatureContext,
+  manager: PackageManager,
+): SelfUpgradeHost {
   const folder = join(paths.stateDir, 'self-upgrade');
   const { pack, script, settings } = manager.selfUpgrade;
   const watcher = (mode: 'now' | 'boot'): Command => ({
@@ -47,10 +56,10 @@ export function createSelfUpgradeHost({
       const lines = [
         name,
         version,
-        limitSeconds,
-        pauseSeconds,
+        SELF_UPGRADE_LIMIT_S,
+        SELF_UPGRADE_PAUSE_S,
         process.execPath,
-        healthAddress(),
+        localAddress(config().main.listen),
         paths.isLive ? '' : paths.root,
         ...settings,
       ];

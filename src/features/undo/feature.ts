@@ -8,7 +8,13 @@ import type { PackageTools } from '../../package-management/tools.ts';
 import { replaced } from '../../package-management/undo/record.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { retriedStart } from '../../jobs/retried-start.ts';
-import { isUndoable, obstacleTo, wholeObstacleTo, type UndoState } from './obstacles.ts';
+import {
+  isUndoable,
+  obstacleTo,
+  readUndoState,
+  wholeObstacleTo,
+  type UndoState,
+} from './obstacles.ts';
 import { undoPlan } from './plan.ts';
 import type { UndoPreview } from './preview.ts';
 import { undoRoutes } from './routes.ts';
@@ -20,13 +26,12 @@ export interface UndoFeature extends Feature {
   refresh: (job?: Job) => Promise<void>;
   /** @throws DepotError not_found */
   preview: (id: string) => Promise<UndoPreview>;
-  /** Whether a task can be undone at this moment. */
   canUndo: (id: string) => Promise<boolean>;
 }
 
 /** Taking back what a task changed: when its owner asks, or when its owner cannot be reached. */
 export function createUndoFeature(context: FeatureContext, tools: PackageTools): UndoFeature {
-  const { queue, processes } = context;
+  const { queue } = context;
   const { undo, manager } = tools;
   const all = { ...tools, ...context };
   let state: UndoState | undefined;
@@ -36,7 +41,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
   const refresh: UndoFeature['refresh'] = async (job) => {
     if (job !== undefined && !isUndoable(job)) return;
     await started;
-    state = await readState(all).catch(() => state);
+    state = await readUndoState(all).catch(() => state);
   };
   const find = (id: string): Job => {
     const job = id === 'latest' ? queue.newest(PACKAGE_LANE) : queue.get(id);
@@ -60,7 +65,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
   const canUndo = async (id: string): Promise<boolean> => {
     const job = queue.get(id);
     if (job === undefined || !isUndoable(job)) return false;
-    return (await wholeObstacleTo(job, { ...all, bootId: await processes.bootId() })) === undefined;
+    return (await wholeObstacleTo(job, all)) === undefined;
   };
   return {
     documentation: async () => (await import('./documentation.ts')).UNDO_DOCUMENTATION,
@@ -120,19 +125,6 @@ function neededBy(
     const mayWait = !hasBegun() && params.confirm_s !== undefined;
     return mayWait || isBeingUndone || isOpen(id);
   };
-}
-
-async function readState({
-  manager,
-  undo,
-  processes,
-}: PackageTools & Pick<FeatureContext, 'processes'>): Promise<UndoState> {
-  const [database, kept, bootId] = await Promise.all([
-    manager.installed(),
-    undo.list(),
-    processes.bootId(),
-  ]);
-  return { database, kept, bootId };
 }
 
 /** The judge is a request of the owner's. */

@@ -2,8 +2,9 @@ import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { Queue } from '../../jobs/queue.ts';
 import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
-import { isNeeded } from '../../package-management/dependencies.ts';
+import { dependentsOf } from '../../package-management/dependencies.ts';
 import { PACKAGE_LANE, type PackageManager } from '../../package-management/manager.ts';
+import type { FeatureContext } from '../feature.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { stateOf } from '../../package-management/undo/files.ts';
 import {
@@ -26,6 +27,20 @@ export interface UndoState {
   /** The jobs whose copies are there. */
   kept: ReadonlySet<string>;
   bootId: string;
+}
+
+export interface UndoTools
+  extends Pick<PackageTools, 'manager' | 'undo'>, Pick<FeatureContext, 'processes'> {
+  queue: Pick<Queue, 'all'>;
+}
+
+export async function readUndoState({ manager, undo, processes }: UndoTools): Promise<UndoState> {
+  const [database, kept, bootId] = await Promise.all([
+    manager.installed(),
+    undo.list(),
+    processes.bootId(),
+  ]);
+  return { database, kept, bootId };
 }
 
 /** Kinds of the lane that replace nothing, or take it back themselves. */
@@ -76,20 +91,20 @@ function neededObstacle(
   { database, queue }: { database: PackageDatabase; queue: Pick<Queue, 'all'> },
 ): Obstacle | undefined {
   const going = new Set(packages.map(({ name }) => name));
-  const came = packages.filter(({ before }) => before === undefined).map(({ name }) => name);
-  const needed = came.find((name) => {
+  for (const { name, before } of packages) {
     const entry = database.get(name);
-    return entry !== undefined && isNeeded(database, entry, going);
-  });
-  if (needed === undefined) return undefined;
-  const others = neededBy(database, needed, going);
-  const who = others.length === 0 ? 'another package' : others.join(', ');
-  const later = laterChange(job, others[0] ?? '', queue);
-  const reason =
-    later === undefined
-      ? `${needed} is needed by ${who}, which came later.`
-      : `${needed} is needed by ${who}, which came later by task ${later.id} (${later.command}).`;
-  return { reason, package: needed };
+    if (before !== undefined || entry === undefined) continue;
+    const others = dependentsOf(database, entry, going);
+    if (others[0] === undefined) continue;
+    const who = others.join(', ');
+    const later = laterChange(job, others[0], queue);
+    const reason =
+      later === undefined
+        ? `${name} is needed by ${who}, which came later.`
+        : `${name} is needed by ${who}, which came later by task ${later.id} (${later.command}).`;
+    return { reason, package: name };
+  }
+  return undefined;
 }
 
 const GONE = {
@@ -110,13 +125,6 @@ function laterChange(job: Job, name: string, queue: Pick<Queue, 'all'>): Job | u
   return jobs
     .slice(jobs.indexOf(job) + 1)
     .findLast((other) => other.packages?.includes(name) === true);
-}
-
-function neededBy(database: PackageDatabase, name: string, going: ReadonlySet<string>): string[] {
-  return [...database.values()]
-    .filter((entry) => isPresent(entry) && !going.has(entry.name))
-    .filter(({ depends }) => depends.some((names) => names.includes(name)))
-    .map((entry) => entry.name);
 }
 
 /**
@@ -146,15 +154,11 @@ export async function filesToPutBack(
 }
 
 /** What is in the way, files included. */
-export async function wholeObstacleTo(
-  job: Job,
-  tools: Pick<PackageTools, 'manager' | 'undo'> & { queue: Pick<Queue, 'all'>; bootId: string },
-): Promise<Obstacle | undefined> {
-  const { manager, undo, queue, bootId } = tools;
+export async function wholeObstacleTo(job: Job, tools: UndoTools): Promise<Obstacle | undefined> {
+  const { manager, undo, queue } = tools;
   if (!isEnded(job.state)) return { reason: 'It has not ended.' };
   if (!isUndoable(job)) return { reason: 'It changed no packages and no feeds.' };
-  const [database, kept] = await Promise.all([manager.installed(), undo.list()]);
-  const found = obstacleTo(job, { database, kept, bootId }, queue);
+  const found = obstacleTo(job, await readUndoState(tools), queue);
   if (found !== undefined) return found;
   const { changed } = await filesToPutBack(job, manager);
   if (changed[0] !== undefined) return { reason: `${changed[0]} was changed since.` };

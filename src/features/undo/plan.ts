@@ -1,8 +1,7 @@
-import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { run } from '../../device/exec.ts';
-import type { DepotError } from '../../errors.ts';
+import { isThere } from '../../device/is-there.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
 import { retryFrom, type Act, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
@@ -17,7 +16,7 @@ import {
   isNeeded,
   withAskedNames,
 } from '../../package-management/dependencies.ts';
-import { failureError } from '../../package-management/failure.ts';
+import { failureError, type Failure } from '../../package-management/failure.ts';
 import { chosen } from '../../package-management/memory.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { putBackSteps } from '../../package-management/transaction/put-back.ts';
@@ -33,7 +32,7 @@ import { putFileBack } from '../../package-management/undo/files.ts';
 import { feedScope, FILES, settingsScope } from '../../package-management/undo/kept-folder.ts';
 import { replaced, type ChangedPackage } from '../../package-management/undo/record.ts';
 import type { FeatureContext } from '../feature.ts';
-import { filesToPutBack, wholeObstacleTo } from './obstacles.ts';
+import { filesToPutBack, wholeObstacleTo, type Obstacle } from './obstacles.ts';
 
 export interface UndoPlanTools
   extends PackageTools, Pick<FeatureContext, 'paths' | 'environment' | 'processes'> {
@@ -60,9 +59,8 @@ export function undoPlan(tools: UndoPlanTools, job: Job): Plan {
   };
   const packages = (): readonly ChangedPackage[] => replaced.read(target()).undo.packages ?? [];
   const choose = async (context: StepContext): Promise<void> => {
-    const bootId = await tools.processes.bootId();
-    const obstacle = await wholeObstacleTo(target(), { ...tools, bootId });
-    if (obstacle !== undefined) throw refusal(purpose, obstacle);
+    const obstacle = await wholeObstacleTo(target(), tools);
+    if (obstacle !== undefined) throw failureError(purpose, refusal(obstacle));
     const { files } = await filesToPutBack(target(), manager);
     decided.write(context, { filesBack: files.map(({ path }) => path) });
     chosen.write(context, { names: [] });
@@ -110,16 +108,13 @@ export function undoPlan(tools: UndoPlanTools, job: Job): Plan {
   return { steps, repair: reversalSteps(tools, repair, { isComplete }) };
 }
 
-export function refusal(
-  purpose: string,
-  { reason, package: name }: { reason: string; package?: string },
-): DepotError {
-  return failureError(purpose, {
+export function refusal({ reason, ...about }: Obstacle): Failure {
+  return {
+    ...about,
     code: 'not_allowed',
     reason: reason.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase()),
-    ...(name !== undefined && { package: name }),
     remedy: 'Undo or take back by hand what was done since, the newest first.',
-  });
+  };
 }
 
 function isAsBefore(after: PackageDatabase, { name, before }: ChangedPackage): boolean {
@@ -213,11 +208,7 @@ function removal(
 /** Services whose settings changed take them in, as OpenWrt has it after a change of settings. */
 async function reload({ paths, environment }: UndoPlanTools): Promise<void> {
   const program = paths.onDevice('/sbin/reload_config');
-  const isThere = await access(program).then(
-    () => paths.isLive,
-    () => false,
-  );
-  if (!isThere) return;
+  if (!paths.isLive || !(await isThere(program))) return;
   const limits = { timeoutMs: 60_000, maxBytes: 64 * 1024 };
   await run({ argv: [program], environment, cwd: '/' }, limits).catch(() => undefined);
 }

@@ -1,7 +1,7 @@
-import type { DepotError } from '../../errors.ts';
 import { sizeText } from '../../format-bytes.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { ChangePreview } from '../../package-management/change-preview.ts';
+import { failureProblem } from '../../package-management/failure.ts';
 import type { PreviewedChange } from '../../package-management/preview.ts';
 import { createProblem, type Problem } from '../../package-management/problem.ts';
 import { bytesOf } from '../../package-management/transaction/kept-packages.ts';
@@ -18,15 +18,13 @@ export interface UndoPreview extends ChangePreview {
     keptIn?: 'disk' | 'memory' | 'flash';
   };
 }
-
-/** What the undo of a task would do. */
 export async function previewUndo(tools: UndoPlanTools, job: Job): Promise<UndoPreview> {
-  const { manager, processes, paths } = tools;
+  const { manager, paths } = tools;
   const { packages = [], place } = replaced.find(job)?.undo ?? {};
-  const obstacle = await wholeObstacleTo(job, { ...tools, bootId: await processes.bootId() });
+  const obstacle = await wholeObstacleTo(job, tools);
   const freeBytes = await manager.freeBytes();
   if (obstacle !== undefined) {
-    const problems = [problemIn(refusal(`undo ${job.command}`, obstacle), obstacle.package)];
+    const problems = [failureProblem(`undo ${job.command}`, refusal(obstacle))];
     return { changes: [], problems, isPossible: false, freeBytes, undo: { files: [] } };
   }
   const changes = await Promise.all(packages.map((one) => changeBack(tools, one)));
@@ -63,9 +61,4 @@ async function changeBack(
 function shortage(needed: number, free: number): Problem {
   const text = `${sizeText(needed)} are needed, ${sizeText(free)} are free`;
   return createProblem('no_space', `cannot undo it: ${text}`);
-}
-
-function problemIn(error: DepotError, name: string | undefined): Problem {
-  const problem = createProblem('not_allowed', error.message, name);
-  return { ...problem, remedy: error.explanation?.remedy ?? problem.remedy };
 }

@@ -6,6 +6,7 @@ import { post, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 import type { ConfirmOrBack } from '../../jobs/confirm-or-back.ts';
 import type { Job } from '../../jobs/job.ts';
+import { failureProblem } from '../../package-management/failure.ts';
 import type { FeatureContext } from '../feature.ts';
 import { wholeObstacleTo } from './obstacles.ts';
 import { refusal, type UndoPlanTools } from './plan.ts';
@@ -27,11 +28,13 @@ export function undoRoutes(tools: UndoRouteTools): Route[] {
       params: { task_id: taskId, confirm_s: v.optional(confirmSeconds) },
       handle: async ({ params: { task_id: id, confirm_s: seconds } }) => {
         const job = find(id);
-        const bootId = await tools.processes.bootId();
-        const obstacle = await wholeObstacleTo(job, { ...tools, bootId });
+        const obstacle = await wholeObstacleTo(job, tools);
         if (obstacle !== undefined) {
-          const { message, explanation } = refusal(`undo ${job.command}`, obstacle);
-          throw new DepotError('conflict', message, { ...(explanation && { explanation }) });
+          const { message, code, remedy } = failureProblem(
+            `undo ${job.command}`,
+            refusal(obstacle),
+          );
+          throw new DepotError('conflict', message, { explanation: { code, remedy } });
         }
         const params = { task_id: job.id, ...(seconds !== undefined && { confirm_s: seconds }) };
         return json(submissionResult(await submit('undo', job.subject, params)));

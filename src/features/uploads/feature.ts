@@ -30,7 +30,7 @@ export async function createUploadsFeature(
     createIstoreRecords(context.paths.onDevice(ISTORE_RECORDS)),
   );
   const uploads = createUploads(folder);
-  const held = createHeldUploads(uploads.remove);
+  const held = createHeldUploads(folder.remove);
   queue.onChange(uploads.removeIfEnded);
   const forgetOf = async (taskId: string): Promise<void> => {
     const record = await records.findByJob(taskId);
@@ -41,8 +41,7 @@ export async function createUploadsFeature(
     if (state === 'done' && params.task_id !== undefined) void forgetOf(params.task_id);
   });
   await uploads.sweep(queue.all());
-  const lane = PACKAGE_LANE;
-  const admit = tools.manager.assertUsable;
+  const common = { lane: PACKAGE_LANE, admit: tools.manager.assertUsable };
   return {
     preview: async (id, owner) => {
       const upload = held.find(id, owner);
@@ -57,24 +56,17 @@ export async function createUploadsFeature(
     routes: ({ config }) =>
       uploadRoutes({
         ...context,
-        uploads,
-        records,
-        held,
-        canUndo,
+        ...{ uploads, folder, records, held, canUndo },
         limitBytes: config.main.upload_max_mb * MIB,
-        kinds: folder.kinds,
-        freeBytes: folder.freeBytes,
       }),
     jobs: {
       upload: {
-        lane,
-        admit,
+        ...common,
         title: (subject) => `install ${subject}`,
         plan: (job) => uploadPlan({ ...tools, uploads: folder, records }, job),
       },
       unrun: {
-        lane,
-        admit,
+        ...common,
         title: (subject) => `undo ${subject}`,
         plan: (job) => unrunPlan({ ...tools, records }, job),
       },

@@ -2,19 +2,53 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, open, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Command } from '../../device/command.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
-import {
-  PROGRAM,
-  type UploadContent,
-  type UploadFile,
-  type UploadFolder,
-  type UploadKind,
-} from './port.ts';
 import { diskFull, noProgram } from './refusals.ts';
+
+/** What a file's name ends with: `run` or the ending of the package manager's own files. */
+export type UploadKind = string;
+
+/** A program that installs by itself; any other kind is a package. */
+export const PROGRAM: UploadKind = 'run';
+
+/**
+ * The folder where uploads wait for their job. Files have random names, whatever they were called
+ * where they come from.
+ */
+export interface UploadFolder {
+  kinds: readonly UploadKind[];
+  /** @throws DepotError unavailable if the folder is not the daemon's own */
+  create: (kind: UploadKind) => Promise<UploadFile>;
+  /**
+   * Judges a file by its content. @throws DepotError bad_request that says what is wrong with it
+   */
+  inspect: (id: string, kind: UploadKind) => Promise<UploadContent>;
+  fileOf: (id: string, kind: UploadKind) => string;
+  installer: (id: string, kind: UploadKind) => Promise<Command>;
+  /** Never fails: what cannot be removed, on a disk that is read-only, goes with the next start. */
+  remove: (id: string) => Promise<void>;
+  list: () => Promise<string[]>;
+  freeBytes: () => Promise<number>;
+}
+
+export interface UploadFile {
+  /** 32 hexadecimal digits. */
+  id: string;
+  /** @throws DepotError no_space if the disk is full */
+  write: (piece: Uint8Array) => Promise<void>;
+  /** Resolves when all of it is in the file. */
+  finish: () => Promise<void>;
+}
+
+/** Of a package, its name and version. */
+export interface UploadContent {
+  package?: { name: string; version: string; installedBytes?: number | undefined };
+}
 
 /**
  * Random names, which nobody can have planted; and of nobody else's files is anything known here.
@@ -44,7 +78,7 @@ export function createUploadFolder(
       return { argv: [file], environment: scriptEnvironment, cwd: '/' };
     },
     remove: async (id) => {
-      for (const kind of kinds) await rm(fileOf(id, kind), { force: true });
+      for (const kind of kinds) await rm(fileOf(id, kind), { force: true }).catch(() => undefined);
     },
     list: async () =>
       (await readdir(folder).catch(() => [])).flatMap((name) => {

@@ -8,10 +8,9 @@ import type { ReceivedUpload } from './receive.ts';
  *  - there are few, and together they are no larger than one upload may be.
  */
 export interface HeldUploads {
-  /** Bytes of all of them. */
   sizeBytes: () => number;
-  /** @throws DepotError unavailable if there are too many: then the file is the caller's still */
-  hold: (upload: ReceivedUpload, owner: string) => void;
+  /** @throws DepotError unavailable if there are too many: then the file is gone */
+  hold: (upload: ReceivedUpload, owner: string) => Promise<void>;
   /** @throws DepotError not_found */
   find: (id: string, owner: string) => ReceivedUpload;
   /** From now on the file is the caller's. @throws DepotError not_found */
@@ -36,8 +35,9 @@ export function createHeldUploads(remove: (id: string) => Promise<void>): HeldUp
   };
   return {
     sizeBytes: () => [...held.values()].reduce((sum, { upload }) => sum + upload.sizeBytes, 0),
-    hold: (upload, owner) => {
+    hold: async (upload, owner) => {
       if (held.size >= MOST_HELD) {
+        await remove(upload.id);
         throw new DepotError(
           'unavailable',
           `cannot take the upload: ${MOST_HELD} others wait to be installed or dropped`,

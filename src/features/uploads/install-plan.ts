@@ -8,7 +8,7 @@ import { isThere } from '../../device/is-there.ts';
 import type { DepotError } from '../../errors.ts';
 import { unixNow, type Job } from '../../jobs/job.ts';
 import type { Act, Plan } from '../../jobs/plan.ts';
-import { dependentsFirst } from '../../package-management/dependencies.ts';
+import { packagesThatCame } from '../../package-management/dependencies.ts';
 import {
   ONLY,
   transaction,
@@ -19,7 +19,7 @@ import { keepAsked } from '../../package-management/transaction/keep-asked.ts';
 import { chosen } from '../../package-management/memory.ts';
 import { ADVICE } from '../../package-management/problem.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
-import { PROGRAM, type UploadFolder } from './port.ts';
+import { PROGRAM, type UploadFolder } from './folder.ts';
 import type { ReceivedUpload } from './receive.ts';
 import type { RunRecord, RunRecords } from './run-records.ts';
 
@@ -165,12 +165,4 @@ function wasAuto(
   if (!isPresent(entry)) return false;
   const earlier = records.findLast((record) => record.package === name);
   return entry.isAuto || (entry.isHeld === true && earlier?.wasAuto === true);
-}
-
-/** Those that need others before them. */
-function packagesThatCame(before: PackageDatabase, after: PackageDatabase): string[] {
-  const names = [...after.values()]
-    .filter((entry) => isPresent(entry) && !isPresent(before.get(entry.name)))
-    .map(({ name }) => name);
-  return dependentsFirst(after, names);
 }

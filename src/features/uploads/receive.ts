@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
-import type { UploadContent, UploadFolder, UploadKind } from './port.ts';
+import { PROGRAM, type UploadContent, type UploadFolder, type UploadKind } from './folder.ts';
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
 import { isPackageName } from '../../package-management/names.ts';
@@ -21,7 +21,6 @@ export interface IncomingFile {
   /** As the sender wrote it: believed in nothing but its ending. */
   name: string | undefined;
   content: AsyncIterable<Uint8Array>;
-  /** Largest that is accepted. */
   limitBytes: number;
 }
 
@@ -38,8 +37,6 @@ export interface Uploads {
    *   source throws
    */
   receive: (file: IncomingFile) => Promise<ReceivedUpload>;
-  remove: (id: string) => Promise<void>;
-  /** Removes the job's file once the job has ended. */
   removeIfEnded: (job: Job) => void;
   /** Removes what belongs to no job that is still to run: left by a daemon that went down. */
   sweep: (jobs: readonly Job[]) => Promise<void>;
@@ -56,33 +53,18 @@ export function createUploads(folder: UploadFolder): Uploads {
   });
   return {
     receive: (file) => limit(() => receive(folder, file)),
-    remove: (id) => removeNowOrLater(folder, id),
     removeIfEnded: ({ kind, state, params }) => {
       if (kind === 'upload' && isEnded(state) && params.upload !== undefined) {
-        void removeNowOrLater(folder, params.upload);
+        void folder.remove(params.upload);
       }
     },
     sweep: async (jobs) => {
       const wanted = new Set(
         jobs.filter(({ state }) => !isEnded(state)).map(({ params }) => params.upload),
       );
-      for (const id of await folder.list()) if (!wanted.has(id)) await removeNowOrLater(folder, id);
+      for (const id of await folder.list()) if (!wanted.has(id)) await folder.remove(id);
     },
   };
-}
-
-/** How soon a file that could not be removed is tried again. */
-const REMOVAL_PAUSE_MS = 5000;
-
-/**
- * Resolves after the first attempt. A file that cannot be removed, on a disk that has become
- * read-only, is tried again until it can be; no attempt keeps the daemon from ending, and the next
- * start looks for what is left.
- */
-async function removeNowOrLater(folder: UploadFolder, id: string): Promise<void> {
-  await folder.remove(id).catch(() => {
-    setTimeout(() => void removeNowOrLater(folder, id), REMOVAL_PAUSE_MS).unref();
-  });
 }
 
 async function receive(
@@ -112,7 +94,7 @@ async function receive(
     const hashes = { md5: md5.digest('hex'), sha256: sha256.digest('hex') };
     return { ...found, ...hashes, id: file.id, kind, shownName: shownName(name), sizeBytes: bytes };
   } catch (error) {
-    await removeNowOrLater(folder, file.id);
+    await folder.remove(file.id);
     throw error;
   }
 }
@@ -120,7 +102,7 @@ async function receive(
 function kindOf(name: string | undefined, kinds: readonly UploadKind[]): UploadKind {
   const ending = /\.([^.]+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '';
   if (kinds.includes(ending)) return ending;
-  throw wrongEnding(kinds);
+  throw wrongEnding(kinds.filter((each) => each !== PROGRAM));
 }
 
 const MOST_SHOWN_CHARACTERS = 128;

@@ -1,12 +1,13 @@
 import { DepotError, type ErrorCode, type Explanation } from '../../errors.ts';
 import { sizeText } from '../../format-bytes.ts';
-import { remedyOf } from '../../package-management/problem.ts';
-import { PROGRAM, type UploadKind } from './port.ts';
+import { explained } from '../../package-management/failure.ts';
 
-/** Why a file is refused when it is sent, with the codes that its job would have failed with. */
-export function wrongEnding(kinds: readonly UploadKind[]): DepotError {
-  const packages = kinds.filter((kind) => kind !== PROGRAM).map((kind) => `.${kind}`);
-  const endings = packages.join(', ');
+/**
+ * Why a file is refused when it is sent, with the codes that its job would have failed with.
+ * @param packages the endings of packages
+ */
+export function wrongEnding(packages: readonly string[]): DepotError {
+  const endings = packages.map((kind) => `.${kind}`).join(', ');
   return refused('bad_request', `the name of the file must end in ${endings} or .run`, {
     code: 'not_allowed',
     remedy: `Send a file whose name ends in ${endings} or .run.`,
@@ -21,18 +22,12 @@ export function tooLarge(limitBytes: number): DepotError {
 }
 
 export function moreThanFree(sizeBytes: number, freeBytes: number): DepotError {
-  return refused('no_space', `it has ${sizeText(sizeBytes)}, and ${sizeText(freeBytes)} are free`, {
-    code: 'no_space',
-    remedy: remedyOf('no_space'),
-  });
+  const why = `it has ${sizeText(sizeBytes)}, and ${sizeText(freeBytes)} are free`;
+  return refused('no_space', why, explained('no_space'));
 }
 
 export function diskFull(cause: unknown): DepotError {
-  return refused('no_space', 'the disk is full', {
-    code: 'no_space',
-    remedy: remedyOf('no_space'),
-    cause,
-  });
+  return refused('no_space', 'the disk is full', { ...explained('no_space'), cause });
 }
 
 export function badPackageName(): DepotError {
@@ -54,10 +49,7 @@ export function badForm({ code, message }: DepotError): DepotError {
 }
 
 function damaged(why: string): DepotError {
-  return refused('bad_request', why, {
-    code: 'damaged_package',
-    remedy: remedyOf('damaged_package'),
-  });
+  return refused('bad_request', why, explained('damaged_package'));
 }
 
 function refused(

@@ -5,7 +5,7 @@ import type { FeatureContext } from '../feature.ts';
 import { HELD_S, type HeldUploads } from './held.ts';
 import type { RunRecord, RunRecords } from './run-records.ts';
 import type { ReceivedUpload, Uploads } from './receive.ts';
-import { PROGRAM } from './port.ts';
+import { PROGRAM, type UploadFolder } from './folder.ts';
 import { badForm, moreThanFree, tooLarge } from './refusals.ts';
 import { paramsOf } from './install-plan.ts';
 import { checkToken } from '../../http/guard.ts';
@@ -18,15 +18,12 @@ import { submissionResult } from '../../http/task-result.ts';
 
 export interface UploadTools extends Pick<FeatureContext, 'submit'> {
   uploads: Uploads;
+  folder: Pick<UploadFolder, 'kinds' | 'freeBytes' | 'remove'>;
   records: RunRecords;
   held: HeldUploads;
   /** Whether what the upload's task replaced can be put back. */
   canUndo: (taskId: string) => Promise<boolean>;
-  kinds: readonly string[];
-  /** Largest file that is accepted. */
   limitBytes: number;
-  /** Bytes free where uploads go. */
-  freeBytes: () => Promise<number>;
   /** Limit for the silence of a sender; default 30 s. */
   idleMs?: number;
 }
@@ -51,7 +48,7 @@ export function uploadRoutes(tools: UploadTools): Route[] {
   return [
     postUpload({
       path: 'admin/store/upload',
-      summary: `Install a file: ${tools.kinds.map((kind) => `.${kind}`).join(' or ')}`,
+      summary: `Install a file: ${tools.folder.kinds.map((kind) => `.${kind}`).join(' or ')}`,
       params: { hold: v.optional(flag) },
       handle: (request) => handleUpload(tools, request),
     }),
@@ -62,7 +59,7 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       handle: ({ params: { id }, session }) => {
         const upload = tools.held.release(id, session.token);
         // What refuses it may pass, such as a full queue.
-        const keep = (): Promise<void> => holdUpload(tools, upload, session.token);
+        const keep = (): Promise<void> => tools.held.hold(upload, session.token);
         return submitUpload(tools, upload, () => keep().catch(() => undefined));
       },
     }),
@@ -71,7 +68,7 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       summary: 'Drop a file that was sent with hold=1',
       params: { id: fileId },
       handle: async ({ params: { id }, session }) => {
-        await tools.uploads.remove(tools.held.release(id, session.token).id);
+        await tools.folder.remove(tools.held.release(id, session.token).id);
         return json({ code: 0 });
       },
     }),
@@ -134,7 +131,7 @@ async function handleUpload(
   tools: UploadTools,
   { context, session, params }: ApiRequest<{ hold?: string | undefined }>,
 ): Promise<Response> {
-  const { uploads, held, idleMs = IDLE_MS } = tools;
+  const { uploads, folder, held, idleMs = IDLE_MS } = tools;
   let { hold } = params;
   const { incoming } = context.env as { incoming: IncomingMessage };
   const limitBytes = Math.max(0, tools.limitBytes - held.sizeBytes());
@@ -148,14 +145,14 @@ async function handleUpload(
         hold = sameFlag('hold', hold, value);
       },
     },
-    discard: ({ id }) => uploads.remove(id),
+    discard: ({ id }) => folder.remove(id),
     idleMs,
   }).catch((error: unknown) => {
     const isFormFault = error instanceof DepotError && error.explanation === undefined;
     throw isFormFault && FORM_FAULTS.includes(error.code) ? badForm(error) : error;
   });
-  if (!isOn(hold)) return submitUpload(tools, upload, () => uploads.remove(upload.id));
-  await holdUpload(tools, upload, session.token);
+  if (!isOn(hold)) return submitUpload(tools, upload, () => folder.remove(upload.id));
+  await held.hold(upload, session.token);
   return json({ code: 0, stdout: '', stderr: '', ...aboutFile(upload), held_s: HELD_S });
 }
 
@@ -167,20 +164,6 @@ function sameFlag(name: string, before: string | undefined, value: string): stri
   checkParameters({ [name]: flag }, new Map([[name, [value]]]));
   if (before === undefined || before === value) return value;
   throw saidOtherwise(name);
-}
-
-/** @throws DepotError unavailable if too many wait: then the file is gone */
-async function holdUpload(
-  { uploads, held }: UploadTools,
-  upload: ReceivedUpload,
-  owner: string,
-): Promise<void> {
-  try {
-    held.hold(upload, owner);
-  } catch (error) {
-    await uploads.remove(upload.id);
-    throw error;
-  }
 }
 
 /** @param onRefusal what becomes of the file if no task is taken for it */
@@ -212,11 +195,11 @@ export function aboutFile(upload: ReceivedUpload): object {
 
 /** What the request says of its size is enough to refuse it before it is read. */
 async function checkSize(
-  { limitBytes, freeBytes }: UploadTools,
+  { limitBytes, folder }: UploadTools,
   { headers }: IncomingMessage,
 ): Promise<void> {
   const sizeBytes = Number(headers['content-length'] ?? 0);
   if (sizeBytes > limitBytes + FORM_BYTES) throw tooLarge(limitBytes);
-  const free = await freeBytes();
+  const free = await folder.freeBytes();
   if (sizeBytes > free) throw moreThanFree(sizeBytes, free);
 }

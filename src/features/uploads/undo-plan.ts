@@ -13,6 +13,7 @@ import {
   transaction,
   type ChangeWork,
 } from '../../package-management/transaction/transaction.ts';
+import { judgeRemoval } from '../../package-management/transaction/judgement.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import type { RunRecords } from './run-records.ts';
 
@@ -44,17 +45,11 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
     }
     remember(context, manager, { verb: 'remove', names: withAskedNames(database, names) });
   };
-  const judge: ChangeWork['judge'] = (after, { names }) => {
-    const left = names.filter((name) => isPresent(after.get(name)));
-    return left.length === 0
-      ? undefined
-      : { reason: `${left.join(', ')} is still there`, names: left };
-  };
   const work: ChangeWork = {
     verb: 'remove',
     purpose: `undo ${id}`,
     choose,
-    judge,
+    judge: judgeRemoval,
     record: async (after) => {
       // What was there before, and was replaced, stays; feeds may upgrade it again. What has
       // become needless meanwhile stays asked for, or the next change would remove it.
@@ -72,19 +67,11 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
 
 /** Takes out, until nothing changes, what a package that stays needs. */
 function removable(database: PackageDatabase, names: readonly string[]): string[] {
-  let gone = new Set(names.filter((name) => database.get(name)?.isEssential === false));
+  let going = names.flatMap((name) => database.get(name) ?? []).filter((one) => !one.isEssential);
   for (;;) {
-    const next = new Set([...gone].filter((name) => !isNeededByOthers(database, name, gone)));
-    if (next.size === gone.size) return dependentsFirst(database, [...gone]);
-    gone = next;
+    const gone = new Set(going.map(({ name }) => name));
+    const next = going.filter((entry) => !isNeeded(database, entry, gone));
+    if (next.length === going.length) return dependentsFirst(database, [...gone]);
+    going = next;
   }
-}
-
-function isNeededByOthers(
-  database: PackageDatabase,
-  name: string,
-  gone: ReadonlySet<string>,
-): boolean {
-  const entry = database.get(name);
-  return entry !== undefined && isNeeded(database, entry, gone);
 }

@@ -75,6 +75,11 @@ export const taskResult = v.pipe(
   v.title('TaskResult'),
 );
 
+/** What may be left out of an answer, with what is said of it. */
+export function optional<Schema extends v.GenericSchema>(text: string, schema: Schema) {
+  return v.optional(v.pipe(schema, v.description(text)));
+}
+
 export const integer = v.pipe(v.number(), v.integer());
 export const unixSeconds = v.pipe(integer, v.description('Unix seconds'));
 

@@ -8,7 +8,7 @@ const texts = v.array(v.string());
  * What the interface knows of an app's meta file; every other key passes through. A key of another
  * type is left out.
  */
-const metaFile = v.looseObject({
+export const metaFile = v.looseObject({
   title: optional(text),
   entry: optional(text),
   author: optional(text),

@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { reasonOf } from '../../errors.ts';
-import { createMetaFiles } from './meta-files.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
 import { withTag } from '../../http/etag.ts';
 import type { Log } from '../../log.ts';
-import { appItem, parseAppMeta, type AppItem, type AppMeta } from './app-meta.ts';
-import { isPackageName, metaPackageOf, type PackageName } from '../names.ts';
+import { appItem, type AppItem, type AppMeta } from './app-meta.ts';
+import { createMetaReader, type MetaReader } from './meta-files.ts';
+import { metaPackageOf, type PackageName } from '../names.ts';
 import { createChangeThrottle } from './change-throttle.ts';
 
 /**
@@ -20,7 +20,6 @@ import { createChangeThrottle } from './change-throttle.ts';
 export interface Catalog {
   /** The list of installed apps, ready to be sent. */
   installed: () => Promise<PreparedAnswer>;
-  /** The state of one app or package, as the interface shows it. */
   status: (name: PackageName) => Promise<AppStatus>;
   meta: (name: PackageName) => Promise<AppMeta | undefined>;
   /** The installed apps with what their meta files say. */
@@ -71,7 +70,7 @@ export function createCatalog({
   log: Log;
   afterChange?: () => Promise<void>;
 }): Catalog {
-  const metas = createMetaReader(manager, log);
+  const metas = createMetaReader(manager.metaFolders, log);
   let view: Promise<View> | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let stopWatching: () => Promise<void> = () => Promise.resolve();
@@ -140,43 +139,12 @@ function statusOf({ apps, database }: View, name: PackageName): AppStatus {
 async function buildView(manager: PackageManager, metas: MetaReader): Promise<View> {
   const database = await manager.installed();
   const apps: View['apps'] = new Map();
-  for (const [name, meta] of await metas.read()) {
+  for (const [name, meta] of await metas()) {
     const entry = database.get(metaPackageOf(name));
     if (isPresent(entry)) apps.set(name, { item: appItem(name, meta, entry.installedAt), meta });
   }
   const body = new TextEncoder().encode(JSON.stringify([...apps.values()].map(({ item }) => item)));
   return { database, apps, answer: withTag(body) };
-}
-
-interface MetaReader {
-  read: () => Promise<Map<PackageName, AppMeta | undefined>>;
-}
-
-function createMetaReader({ metaFolders }: PackageManager, log: Log): MetaReader {
-  const metaFiles = createMetaFiles(metaFolders);
-  let known = new Map<string, { version: string; meta: AppMeta | undefined }>();
-  const readOne = async (
-    name: string,
-    version: string,
-  ): Promise<{ version: string; meta: AppMeta | undefined }> => {
-    const before = known.get(name);
-    if (before?.version === version) return before;
-    const meta = parseAppMeta(await metaFiles.read(name));
-    if (meta === undefined) log.warn({ app: name }, 'meta file cannot be read');
-    return { version, meta };
-  };
-  return {
-    read: async () => {
-      const files = (await metaFiles.list()).flatMap(({ name, version }) =>
-        isPackageName(name) ? [{ name, version }] : [],
-      );
-      const entries = await Promise.all(
-        files.map(async ({ name, version }) => [name, await readOne(name, version)] as const),
-      );
-      known = new Map(entries);
-      return new Map(entries.map(([name, { meta }]) => [name, meta]));
-    },
-  };
 }
 
 /** Loaded with the first watch, since the daemon can answer before it watches. */

@@ -2,7 +2,6 @@ import { DepotError } from '../../errors.ts';
 import type { StepContext } from '../../jobs/plan.ts';
 import { EXPLAINED_BYTES, failureError, lastWords, plainLines, type Failure } from '../failure.ts';
 import type { PackageChange, PackageManager } from '../manager.ts';
-import { ADVICE } from '../problem.ts';
 
 /** What is not as it should be after a command. */
 export interface Shortfall {
@@ -70,13 +69,4 @@ function withEnding(reason: string, program: string, exitCode = 0): string {
   return exitCode > 128 && exitCode <= 192
     ? `${reason}; ${program} was ended by signal ${exitCode - 128}`
     : `${reason}; ${program} ended with exit code ${exitCode}`;
-}
-
-export function notInstalled(purpose: string, name: string): DepotError {
-  return failureError(purpose, {
-    code: 'not_found',
-    package: name,
-    reason: 'it is not installed',
-    remedy: ADVICE.notInstalled,
-  });
 }

@@ -29,7 +29,6 @@ export interface KeepTask {
   change: PackageChange;
   /** What it replaces, if that is known already; default: as the package manager itself says. */
   goes?: Replacement;
-  /** What was on the device before the job. */
   before: PackageDatabase;
 }
 

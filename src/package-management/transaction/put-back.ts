@@ -132,7 +132,7 @@ async function prepareRound(
   toPutBack.write(context, { putBack: { wanted, files: [], offered: [] } });
   const before = await stateToRestore(context);
   if (before === undefined) return;
-  await manager.around.mend(context).catch((error: unknown) => noteReason(note, error));
+  await attempt(context, () => manager.around.mend(context));
   const lost = lostPackages(before, await manager.installed());
   if (lost.length === 0) return;
   const copies = await findCopies(context);
@@ -149,9 +149,16 @@ async function prepareRound(
   await manager.around.beforeRepair(context, { came: [], half: [] });
 }
 
-async function noteReason(note: StepContext['note'], error: unknown): Promise<undefined> {
-  if (isShortage(error)) throw error;
-  await note(reasonOf(error)).catch(() => undefined);
+/** What cannot be written now is told, and keeps nothing of what came. */
+export async function attempt<Value>(
+  { note }: Pick<StepContext, 'note'>,
+  work: () => Promise<Value>,
+): Promise<Value | undefined> {
+  return work().catch(async (error: unknown) => {
+    if (isShortage(error)) throw error;
+    await note(reasonOf(error)).catch(() => undefined);
+    return undefined;
+  });
 }
 
 /** Records of what is back. What had no copy has none. */

@@ -1,14 +1,13 @@
 import * as v from 'valibot';
 import type { Command } from '../../device/command.ts';
 import { KILLED } from '../../jobs/exit-file.ts';
-import { isShortage } from '../../device/shortage.ts';
-import { reasonOf } from '../../errors.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../jobs/plan.ts';
-import { dependentsFirst, isClosedCircle } from '../dependencies.ts';
+import { isClosedCircle, packagesThatCame } from '../dependencies.ts';
 import { changedPackages, halfInstalled } from '../half-installed.ts';
 import type { PackageManager, Repair } from '../manager.ts';
 import { lasting, ownPackages, transactionSlots } from '../memory.ts';
+import { attempt } from './put-back.ts';
 import type { PackageTools } from '../tools.ts';
 
 /** Whether a job has done all that it is for, by the package database and what it left itself. */
@@ -93,7 +92,10 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
       id: 'configure',
       label: 'configure',
       mustSucceed: false,
-      command: (context) => commandFor(findings.read(context).half, commands.configure),
+      command: (context) => {
+        const { half } = findings.read(context);
+        return half.length === 0 ? undefined : commands.configure(half);
+      },
     },
     ...(around.mendDamage ?? []),
     ...(around.after ?? []),
@@ -140,10 +142,6 @@ export async function removalCommand(
   return commands.remove(names, isClosedCircle(await installed(), names));
 }
 
-function commandFor(names: string[], build: (names: string[]) => Command): Command | undefined {
-  return names.length === 0 ? undefined : build(names);
-}
-
 function isNothing({ came, half }: Repair): boolean {
   return came.length + half.length === 0;
 }
@@ -170,15 +168,13 @@ async function assess(
     findings.write(context, { damage: damage.reason });
     await note(damage.reason);
   }
-  const before = (await work.databaseBefore?.()) ?? (await around.databaseBefore());
-  const now = await manager.installed();
   // Before orphans are looked for, which may wait: what somebody else installs meanwhile did not
   // come with this job.
-  const range = { before: before ?? now, now };
-  const found = compare(work, range.before, now);
+  const range = await rangeOf(manager, work);
+  const found = compare(work, range.before, range.now);
   const own = work.databaseBefore === undefined ? ownPackages(context, range) : undefined;
   const came = found.came.filter((name) => own?.has(name) !== false);
-  findings.write(context, { ...found, came });
+  findings.write(context, { came, half: [...found.half] });
   await attempt(context, async () => {
     const orphans = await around.removeOrphans(context, job.startedAt ?? job.createdAt);
     if (orphans.length === 0) return;
@@ -198,33 +194,14 @@ function isAccepted(context: StepContext, work: RepairWork): boolean {
   return work.isAccepted?.(context) ?? accepted.read(context).isDone;
 }
 
-/** What cannot be written now is told, and keeps nothing of what came. */
-async function attempt<Value>(
-  { note }: StepContext,
-  work: () => Promise<Value>,
-): Promise<Value | undefined> {
-  return work().catch(async (error: unknown) => {
-    if (isShortage(error)) throw error;
-    await note(reasonOf(error)).catch(() => undefined);
-    return undefined;
-  });
-}
-
 function compare(
   { removesWhatCame }: RepairWork,
   before: PackageDatabase,
   now: PackageDatabase,
-): { came: string[]; half: string[] } {
-  const present = [...now.values()].filter(isPresent);
-  const came = removesWhatCame ? present.filter(({ name }) => !isPresent(before.get(name))) : [];
-  const half = halfInstalled(before, now).filter((entry) => !came.includes(entry));
-  return {
-    came: dependentsFirst(
-      now,
-      came.map(({ name }) => name),
-    ),
-    half: half.map(({ name }) => name),
-  };
+): Repair {
+  const came = removesWhatCame ? packagesThatCame(before, now) : [];
+  const half = halfInstalled(before, now).map(({ name }) => name);
+  return { came, half: half.filter((name) => !came.includes(name)) };
 }
 
 async function report({ manager }: PackageTools, context: StepContext): Promise<void> {
@@ -249,11 +226,17 @@ async function reportLeft(
   work: RepairWork,
 ): Promise<void> {
   if (isUntouched(context, work)) return;
-  const after = await manager.installed();
-  const before =
-    (await work.databaseBefore?.()) ?? (await manager.around.databaseBefore()) ?? after;
+  const { before, now } = await rangeOf(manager, work);
   // Once it was accepted, what was remembered has the job's own changes.
-  if (!isAccepted(context, work)) context.reportChanged(changedPackages(before, after));
+  if (!isAccepted(context, work)) context.reportChanged(changedPackages(before, now));
+}
+
+async function rangeOf(
+  { installed, around }: PackageManager,
+  { databaseBefore }: RepairWork,
+): Promise<{ before: PackageDatabase; now: PackageDatabase }> {
+  const now = await installed();
+  return { before: (await databaseBefore?.()) ?? (await around.databaseBefore()) ?? now, now };
 }
 
 /**

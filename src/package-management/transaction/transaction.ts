@@ -43,10 +43,14 @@ export function transaction(tools: PackageTools, name: string, work: ChangeWork)
   const steps = below(name, changeSteps(tools, work, name));
   if (!isKept(name, work)) return { steps: [...steps, ...behind], repair };
   const close = tools.undo.closeStep(work);
-  const whole =
-    work.putsBack === true
-      ? reversalSteps(tools, repair, { isComplete, isAroundRepair: true })
-      : repair;
+  const { putsBack } = work;
+  const whole = putsBack
+    ? reversalSteps(tools, repair, {
+        isComplete,
+        isAroundRepair: removesWhatCame,
+        isOfAll: putsBack === 'half',
+      })
+    : repair;
   return { steps: [...steps, ...behind, close], repair: [...whole, close] };
 }
 
@@ -94,7 +98,7 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
       command: command ?? commandFor,
       percentIn: (tail, context) =>
         percentOf(tail, tools.expected.find(chosen.find(context)?.names ?? [])),
-      ...(work.isHandedOver === true ? {} : supervision(around)),
+      ...(work.isHandedOver !== true && around.supervise && { supervise: around.supervise }),
     },
     ...(around.after ?? []),
     judgeStep(tools, work, before[0]),
@@ -120,11 +124,9 @@ function keepStep(
   work: ChangeWork,
   changeIn: (context: StepContext) => PackageChange | undefined,
 ): Act {
-  const { replaces } = work;
   // The plan is for the change itself.
-  return replaces === undefined
-    ? undo.keepStep({ ...work, changeIn, planned: around.planned })
-    : undo.keepStep({ ...work, changeIn: replaces });
+  const planned = work.replaces === undefined ? around.planned : undefined;
+  return undo.keepStep({ ...work, changeIn: work.replaces ?? changeIn, planned });
 }
 
 /** Puts the ids of steps below a name. Each step enters its transaction before it does anything. */
@@ -148,11 +150,6 @@ export function below(name: string, steps: readonly Step[]): Step[] {
     };
     return { ...step, id: idOf(step.id), command };
   });
-}
-
-/** For each step whose command runs the package manager. */
-function supervision({ supervise }: PackageManager['around']): Pick<CommandStep, 'supervise'> {
-  return supervise === undefined ? {} : { supervise };
 }
 
 function judgeStep(
@@ -226,10 +223,9 @@ export interface ChangeWork {
   areListsTooOld?: () => Promise<boolean>;
   /** Whether a repair removes again what came. */
   removesWhatCame?: boolean;
-  /** Whether a repair puts back what was replaced. */
-  putsBack?: boolean;
+  /** Whether a repair puts back what was replaced; `half`: as far as it is half installed. */
+  putsBack?: boolean | 'half';
   choose: (context: StepContext) => Promise<void>;
-  /** Right behind the choice. */
   behindChoice?: readonly Step[];
   /** What is replaced, if it is more than the verb does to the names. */
   replaces?: (context: StepContext) => PackageChange;
@@ -239,7 +235,6 @@ export interface ChangeWork {
   beforeCommand?: readonly Step[];
   /** Default: the package manager with the verb and the names chosen, if there are any. */
   command?: (context: StepContext) => Promise<Command | undefined>;
-  /** Behind the judgement. */
   behind?: readonly Step[];
   /** Whether that command looks after the package manager itself. */
   isHandedOver?: boolean;
@@ -256,7 +251,6 @@ export interface ChangeWork {
 
 interface Work {
   job: Readonly<Job>;
-  /** The database as it was before the command. */
   before: PackageDatabase;
 }
 

@@ -99,16 +99,7 @@ function changedVersions(
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return names.flatMap((name) => {
     const [was, is] = [before[name], after[name]];
-    if (was === is) return [];
-    const size = bytes[name];
-    return [
-      {
-        name,
-        ...(was !== undefined && { before: was }),
-        ...(is !== undefined && { after: is }),
-        ...(was !== undefined && size !== undefined && { bytes: size }),
-      },
-    ];
+    return was === is ? [] : [{ name, before: was, after: is, bytes: bytes[name] }];
   });
 }
 

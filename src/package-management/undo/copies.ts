@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { replaceFile } from '../../device/durable-file.ts';
 import { isShortage } from '../../device/shortage.ts';
-import { DepotError, isCausedBy, reasonOf } from '../../errors.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Act, StepContext } from '../../jobs/plan.ts';
-import { isPresent, type PackageDatabase } from '../database.ts';
+import { isPresent } from '../database.ts';
 import { failureError } from '../failure.ts';
 import type { PackageChange, PackageManager, PlannedPackage } from '../manager.ts';
 import {
@@ -15,7 +16,7 @@ import {
   type Replacement,
 } from '../transaction/kept-packages.ts';
 import { closeKept } from './close.ts';
-import { copyFiles, scanFiles, sizeOf, sumOf, type FileScope, type FileStates } from './files.ts';
+import { copyFiles, scanFiles, sizeOf, sumOf, type FileScope } from './files.ts';
 import {
   BEFORE,
   filesOf,
@@ -149,8 +150,7 @@ async function keep(tools: UndoTools, work: KeepWork, context: StepContext): Pro
 }
 
 function isForRoom(error: unknown): boolean {
-  const isSaid = error instanceof DepotError && error.code === 'no_space';
-  return isSaid || isCausedBy(error, ['ENOSPC', 'EDQUOT']);
+  return isDiskFull(error) || (error instanceof DepotError && error.code === 'no_space');
 }
 
 /** It goes back by itself unless it is confirmed, maybe without a network. */
@@ -193,7 +193,14 @@ async function copyWhatGoes(tools: UndoTools, work: KeepWork, context: StepConte
   const copies = await kept.find(job.id);
   const absent = names.find((name) => !copies.has(name));
   if (isLasting && absent !== undefined) throw new Error(`there is no copy of ${absent}`);
-  const before = await readBefore(tools, { database, bytes, files });
+  const before: Before = {
+    packages: versionsIn(database),
+    builds: Object.fromEntries((await manager.builds?.()) ?? []),
+    records: Object.fromEntries(await recordsIn(manager, database)),
+    files: Object.fromEntries(files),
+    bytes,
+    owned: await filesOf(manager, paths, names),
+  };
   await replaceFile(join(folder, BEFORE), JSON.stringify(before));
 }
 
@@ -206,22 +213,4 @@ async function goesWith(
   if (change.verb === 'remove') return { names: new Set(change.names), growthBytes: 0 };
   // How large a file is that was given, a plan does not say.
   return replacedBy(manager, change, change.file === undefined ? await planned() : undefined);
-}
-
-async function readBefore(
-  { manager, paths }: UndoTools,
-  {
-    database,
-    bytes,
-    files,
-  }: { database: PackageDatabase; bytes: Record<string, number>; files: FileStates },
-): Promise<Before> {
-  return {
-    packages: versionsIn(database),
-    builds: Object.fromEntries((await manager.builds?.()) ?? []),
-    records: Object.fromEntries(await recordsIn(manager, database)),
-    files: Object.fromEntries(files),
-    bytes,
-    owned: await filesOf(manager, paths, Object.keys(bytes)),
-  };
 }

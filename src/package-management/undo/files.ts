@@ -197,10 +197,8 @@ export function changedFiles(before: FileStates, after: FileStates): ChangedFile
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
   return paths.flatMap((path) => {
     const [was, is] = [before.get(path), after.get(path)];
-    if (was === is || was === UNKNOWN || is === UNKNOWN) return [];
-    return [
-      { path, ...(was !== undefined && { before: was }), ...(is !== undefined && { after: is }) },
-    ];
+    const isSame = was === is || was === UNKNOWN || is === UNKNOWN;
+    return isSame ? [] : [{ path, before: was, after: is }];
   });
 }
 

@@ -21,7 +21,7 @@ export interface UndoStore {
    * @returns undefined if there is room nowhere
    * @throws why no folder can be made where there is
    */
-  open: (jobId: string, need: { bytes: number; isLasting: boolean }) => Promise<Place | undefined>;
+  open: (jobId: string, need: Need) => Promise<Place | undefined>;
   /** Bytes that one job may keep in a place. */
   roomIn: (place: Place, jobId: string) => Promise<number>;
   /** The folder of a job; undefined if it is gone. */
@@ -35,6 +35,11 @@ export interface UndoStore {
   drop: (jobId: string) => Promise<void>;
   /** Removes what is of no job. */
   sweep: (isKnown: (jobId: string) => boolean) => Promise<void>;
+}
+
+interface Need {
+  bytes: number;
+  isLasting: boolean;
 }
 
 export interface UndoStoreOptions {
@@ -119,8 +124,7 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
   return {
     open: (jobId, need) => inTurn(() => open(jobId, need)),
     roomIn: async (place, jobId) => {
-      const kept = (await keptIn(place.folder)).filter(({ id }) => id !== jobId);
-      const used = kept.reduce((sum, { bytes }) => sum + bytes, 0);
+      const used = sumOf(await keptBeside(place, jobId));
       return (await limitOf(place, true, used)) - used;
     },
     find,
@@ -144,15 +148,9 @@ async function sweep(from: readonly Place[], isKnown: (jobId: string) => boolean
   }
 }
 
-interface Rooms {
+function createRooms(limitBytes: () => number, isPinned: (jobId: string) => boolean) {
   /** Bytes that all jobs may keep in a place. @param used by them already */
-  limitOf: (place: Place, isLasting: boolean, used: number) => Promise<number>;
-  /** Whether it has, or gets, room for so much. */
-  makeRoom: (place: Place, jobId: string, need: Need) => Promise<boolean>;
-}
-
-function createRooms(limitBytes: () => number, isPinned: (jobId: string) => boolean): Rooms {
-  const limitOf: Rooms['limitOf'] = async (place, isLasting, used) => {
+  const limitOf = async (place: Place, isLasting: boolean, used: number): Promise<number> => {
     const most = limitBytes();
     if (place.kind === 'memory') {
       return Math.min(most, MEMORY_SHARE * (process.availableMemory() + used));
@@ -164,13 +162,13 @@ function createRooms(limitBytes: () => number, isPinned: (jobId: string) => bool
     const kept = isLasting && place.kind === 'flash' ? LEAST_FREE_BYTES : spare;
     return Math.min(most, space.freeBytes + used - kept);
   };
-  const makeRoom: Rooms['makeRoom'] = async (place, jobId, need) => {
-    const kept = (await keptIn(place.folder)).filter(({ id }) => id !== jobId);
-    let used = kept.reduce((sum, { bytes }) => sum + bytes, 0);
+  /** Whether it has, or gets, room for so much. */
+  const makeRoom = async (place: Place, jobId: string, need: Need): Promise<boolean> => {
+    const kept = await keptBeside(place, jobId);
+    let used = sumOf(kept);
     const limit = await limitOf(place, need.isLasting, used);
     const going = kept.filter(({ id }) => !isPinned(id));
-    const least = used - going.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (least + need.bytes > limit) return false;
+    if (used - sumOf(going) + need.bytes > limit) return false;
     for (const { id, bytes } of going) {
       if (used + need.bytes <= limit) break;
       await rm(join(place.folder, id), { recursive: true, force: true });
@@ -181,17 +179,15 @@ function createRooms(limitBytes: () => number, isPinned: (jobId: string) => bool
   return { limitOf, makeRoom };
 }
 
-interface Need {
-  bytes: number;
-  isLasting: boolean;
-}
-
 function memoryLast(one: Place, other: Place): number {
   return Number(one.kind === 'memory') - Number(other.kind === 'memory');
 }
 
 /** Disks that are mounted and can be written, but not those that the device runs from. */
-async function dataDisks({ paths, mountTable = readMounts }: UndoStoreOptions): Promise<Place[]> {
+async function dataDisks({
+  paths,
+  mountTable = () => readFile('/proc/self/mountinfo', 'utf8'),
+}: UndoStoreOptions): Promise<Place[]> {
   if (!paths.isLive) return [];
   const mounts = parseMountTable(await mountTable().catch(() => ''));
   const own = ['/', '/rom', '/overlay', '/boot', '/boot/efi'];
@@ -213,10 +209,6 @@ async function answering(
   return disks.filter((_, index) => found[index]);
 }
 
-function readMounts(): Promise<string> {
-  return readFile('/proc/self/mountinfo', 'utf8');
-}
-
 async function isOurs(folder: string): Promise<boolean> {
   // A start without one, as after a boot, needs no file handles, which Node would load for it.
   return lstat(folder)
@@ -235,16 +227,26 @@ async function idsIn(folder: string): Promise<string[]> {
   return (await namesIn(folder)).filter((name) => JOB_ID.test(name));
 }
 
-/** Oldest first. */
-async function keptIn(folder: string): Promise<{ id: string; bytes: number }[]> {
+interface Kept {
+  id: string;
+  bytes: number;
+}
+
+/** Of other jobs, oldest first. */
+async function keptBeside({ folder }: Place, jobId: string): Promise<Kept[]> {
+  const others = (await idsIn(folder)).filter((id) => id !== jobId);
   const found = await Promise.all(
-    (await idsIn(folder)).map(async (id) => {
+    others.map(async (id) => {
       const path = join(folder, id);
       const at = (await lstat(path).catch(() => undefined))?.mtimeMs ?? 0;
       return { id, at, bytes: await bytesBelow(path) };
     }),
   );
   return found.sort((one, other) => one.at - other.at);
+}
+
+function sumOf(kept: readonly Kept[]): number {
+  return kept.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 async function bytesBelow(folder: string): Promise<number> {

@@ -4,9 +4,10 @@ import { chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
+import { aroundTests } from '../../support/around-tests.ts';
 import { change, feedOf, feedsOf } from './feed-answer.ts';
 import {
   expectFeedsAnswered,
@@ -27,12 +28,7 @@ const start = async (): Promise<void> => {
   url = feeds.params['url'] ?? '';
   await mkdir(at(feeds.folders.lists), { recursive: true, mode: 0o700 });
 };
-const close = (): Promise<void> => feeds.close();
-
-const startForTest = async (): Promise<void> => {
-  await start();
-  onTestFinished(close);
-};
+const nothingChanged = aroundTests(start, () => feeds.close());
 
 async function expectNothingLeft(): Promise<void> {
   const { lists, fetched } = feeds.folders;
@@ -41,9 +37,6 @@ async function expectNothingLeft(): Promise<void> {
 }
 
 describe('nothing changes, and nothing is left, if the server', () => {
-  beforeAll(start);
-  afterAll(close);
-
   const server = prepareServer();
   const send = (bytes: () => Buffer) => (response: ServerResponse) => {
     response.end(bytes());
@@ -70,12 +63,11 @@ describe('nothing changes, and nothing is left, if the server', () => {
       expect(await textOf(feeds.custom)).toBe(before);
       await expectNothingLeft();
     }
+    nothingChanged();
   });
 });
 
 describe.skipIf(!canBeAnother)('what another user put among the lists holds nothing up:', () => {
-  beforeEach(startForTest);
-
   test.each([
     ['a fifo', 'mkfifo "$1"'],
     ['a terabyte', 'truncate -s 1T "$1"'],
@@ -108,10 +100,9 @@ describe.skipIf(!canBeAnother)('what another user put among the lists holds noth
 });
 
 describe('a custom file that is', () => {
-  beforeEach(startForTest);
-
   test.each(ODD_FILES)('%s stays, and no key of the feed is trusted', async (_, reason, make) => {
     const keys = await readdir(at(feeds.folders.keys));
+    const before = await textOf(feeds.custom);
     await rm(at(feeds.custom));
     await make(at(feeds.custom));
 
@@ -121,6 +112,9 @@ describe('a custom file that is', () => {
     expect(task.error).toContain(reason);
     expect(await readdir(at(feeds.folders.keys))).toEqual(keys);
     await expectNothingLeft();
+    await rm(at(feeds.custom), { recursive: true });
+    await writeFile(at(feeds.custom), before);
+    nothingChanged();
   });
 
   test.skipIf(!canBeAnother)("in another user's folder is not written", async () => {
@@ -146,8 +140,6 @@ describe('a custom file that is', () => {
 });
 
 describe('what lies among the keys holds nothing up:', () => {
-  beforeEach(startForTest);
-
   test.each([
     ['a fifo', (file: string) => void execFileSync('mkfifo', [file])],
     ['a folder', (file: string) => mkdir(file)],
@@ -162,12 +154,13 @@ describe('what lies among the keys holds nothing up:', () => {
     );
     expect((await change(feeds.daemon, 'add_feed', feeds.params)).error).toBeUndefined();
     expect(await feedOf(feeds.daemon, 'mine')).toMatchObject({ enabled: true, url });
+    await rm(at(`${feeds.folders.keys}/odd.pem`), { recursive: true });
+    await change(feeds.daemon, 'remove_feed', { name: 'mine' });
+    nothingChanged();
   });
 });
 
 describe("the owner's lines stay byte for byte", () => {
-  beforeEach(startForTest);
-
   test.each([
     ['notes and a former address', (own: string) => `# ${own}x\n#\t mine\r\n`, '# last'],
     ['lines that apk does not know', () => 'src/gz a b\n\xe9\xff\n', ''],
@@ -209,17 +202,16 @@ test.each([
   ['a private key', PEM.replace(/PUBLIC/g, 'PRIVATE')],
   ['a certificate', PEM.replace(/PUBLIC KEY/g, 'CERTIFICATE')],
 ])('%s is refused and not written', async (_, key) => {
-  await startForTest();
   const keys = await readdir(at(feeds.folders.keys));
   const task = await change(feeds.daemon, 'add_feed', { ...feeds.params, key });
   expect(task.state).toBe('failed');
   expect(task.error).toContain('it is no public key');
   expect(await readdir(at(feeds.folders.keys))).toEqual(keys);
   await expectNothingLeft();
+  nothingChanged();
 });
 
 test('of two feeds of one name that are added at once, one is there afterwards', async () => {
-  await startForTest();
   const others = [url, url.replace('/feed/', '//feed/')];
   const ids = await Promise.all(
     others.map((each) => feeds.daemon.submit('add_feed', { ...feeds.params, url: each })),

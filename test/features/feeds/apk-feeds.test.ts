@@ -1,12 +1,13 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createApkDevice, type ApkDevice } from '../../device/apk-device/apk-device.ts';
 import { createApkFeedFiles, INDEX_NAME } from '../../device/apk-device/apk-index.ts';
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createFeedOf, type Feed } from '../../device/feed.ts';
+import { aroundTests } from '../../support/around-tests.ts';
 import { change, feedOf, feedsOf } from './feed-answer.ts';
 
 const PACKAGES = [{ name: 'extra-tool', version: '1.0-r1', files: {} }];
@@ -17,17 +18,19 @@ let daemon: TestDaemon;
 let feed: Feed;
 let url: string;
 
-beforeEach(async () => {
-  device = await createApkDevice();
-  daemon = await startDaemon(device);
-  feed = await createFeedOf(createApkFeedFiles(PACKAGES));
-  url = `${feed.url}/${INDEX_NAME}`;
-});
-afterEach(async () => {
-  await daemon.close();
-  await device.close();
-  await feed.close();
-});
+const nothingChanged = aroundTests(
+  async () => {
+    device = await createApkDevice();
+    daemon = await startDaemon(device);
+    feed = await createFeedOf(createApkFeedFiles(PACKAGES));
+    url = `${feed.url}/${INDEX_NAME}`;
+  },
+  async () => {
+    await daemon.close();
+    await device.close();
+    await feed.close();
+  },
+);
 
 test('a feed that is added is fetched, its packages can be installed, and apk takes the file', async () => {
   expect((await change(daemon, 'add_feed', { name: 'mine', url })).state).toBe('done');
@@ -58,6 +61,8 @@ test.each([
   });
   expect(await device.read(CUSTOM)).toBe(before);
   expect(await readdir(join(device.root, 'tmp/cache/apk'))).toEqual([]);
+  feed.behave();
+  nothingChanged();
 });
 
 test.each(['other', 'nobody'] as const)(
@@ -68,6 +73,8 @@ test.each(['other', 'nobody'] as const)(
     expect(task).toMatchObject({ state: 'failed', error_code: 'signature' });
     expect(task.error).toContain(signer === 'nobody' ? 'it is not signed' : 'the key lab.pem');
     expect(await feedOf(daemon, 'mine')).toBeUndefined();
+    feed.publishFiles(createApkFeedFiles(PACKAGES));
+    nothingChanged();
   },
 );
 
@@ -94,6 +101,7 @@ test('a feed of the owner is removed with its name and its index', async () => {
   expect((await change(daemon, 'remove_feed', { name: 'mine' })).state).toBe('done');
   expect(await device.read(CUSTOM)).toBe(before);
   expect(await readdir(join(device.root, 'tmp/cache/apk'))).toEqual([]);
+  nothingChanged();
 });
 
 test('a line that apk does not understand is named with its file and number', async () => {

@@ -3,9 +3,10 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { runCommand } from '../../device/command.ts';
+import { createFeedOf } from '../../device/feed.ts';
 import { change } from './feed-answer.ts';
 import { MANAGERS, type ManagedFeeds } from './managed-feeds.ts';
 
@@ -77,15 +78,27 @@ const ROWS: Row[] = (['full', 'read-only'] as const).flatMap((disk) => [
 describe.skipIf(process.getuid?.() !== 0)('of a disk that cannot be written', () => {
   describe.each(MANAGERS)('with $manager', ({ start }) => {
     let feeds: ManagedFeeds;
-    beforeEach(async () => {
+    let asBefore: string;
+    beforeAll(async () => {
       feeds = await start();
+      asBefore = await mkdtemp(join(tmpdir(), 'depotd-before-'));
       for (const folder of Object.values(feeds.folders)) {
         await mkdir(join(feeds.root, folder), { recursive: true, mode: 0o700 });
+        await cp(join(feeds.root, folder), join(asBefore, folder), { recursive: true });
       }
     });
     afterEach(async () => {
       for (const end of spoilt.splice(0)) await end();
+      for (const folder of Object.values(feeds.folders)) {
+        for (const name of await readdir(join(feeds.root, folder))) {
+          await rm(join(feeds.root, folder, name), { recursive: true });
+        }
+        await cp(join(asBefore, folder), join(feeds.root, folder), { recursive: true });
+      }
+    });
+    afterAll(async () => {
       await feeds.close();
+      await rm(asBefore, { recursive: true });
     });
 
     const run = (operation: Operation | 'off'): ReturnType<typeof change> => {
@@ -125,9 +138,14 @@ describe.skipIf(process.getuid?.() !== 0)('of a disk that cannot be written', ()
     test('a list that the disk has no room for ends with no_space, and leaves nothing', async () => {
       const before = await filesOf(feeds);
       await spoil(join(feeds.root, feeds.folders.fetched), 'read-only').then((mend) => mend());
-      feeds.feed.publishFiles(new Map([[feeds.index, randomBytes(512 * KIB)]]));
+      const large = await createFeedOf(new Map([[feeds.index, randomBytes(512 * KIB)]]));
+      onTestFinished(() => large.close());
+      const url = (feeds.params['url'] ?? '').replace(feeds.feed.url, large.url);
 
-      expect(await run('add_feed')).toMatchObject({ state: 'failed', error_code: 'no_space' });
+      expect(await change(feeds.daemon, 'add_feed', { ...feeds.params, url })).toMatchObject({
+        state: 'failed',
+        error_code: 'no_space',
+      });
 
       expect(await filesOf(feeds)).toEqual(before);
     });

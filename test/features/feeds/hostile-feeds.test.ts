@@ -73,6 +73,7 @@ describe('nothing changes, and nothing is left, if the server', () => {
 
     expect((await daemon.finished(id)).state).toBe('stopped');
     expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+    nothingChanged();
   });
 });
 
@@ -129,8 +130,10 @@ describe.skipIf(!canBeAnother)('what another user put among the lists holds noth
 describe('a custom file that is', () => {
   test.each(ODD_FILES)('%s stays, and no key of the feed is trusted', async (_, reason, make) => {
     const pair = createUsignPair();
-    await rm(join(device.root, CUSTOM));
-    await make(join(device.root, CUSTOM));
+    const file = join(device.root, CUSTOM);
+    const before = await readFile(file);
+    await rm(file);
+    await make(file);
 
     const params = { name: 'mine', url: feed.url, key: pair.publicKey };
     const task = await change(daemon, 'add_feed', params);
@@ -140,6 +143,9 @@ describe('a custom file that is', () => {
     expect(await readdir(join(device.root, 'etc/opkg/keys')).catch(() => [])).toEqual([]);
     expect(await readdir(join(device.root, LISTS))).toEqual([]);
     expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+    await rm(file, { recursive: true });
+    await writeFile(file, before);
+    nothingChanged();
   });
 });
 

@@ -1,148 +1,133 @@
 import { watch } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
-import { createDevice, type Device } from '../../device/device.ts';
-import { createFeedOf, type Feed } from '../../device/feed.ts';
-import { createFeedFiles } from '../../device/feed-index.ts';
-import { createUsignPair, type UsignPair } from '../../device/usign.ts';
 import { change, expectOnlyUndo } from './feed-answer.ts';
+import { MANAGERS, type ManagedFeeds } from './managed-feeds.ts';
 
-const PACKAGES = [{ name: 'extra-tool', version: '1.0-1', architecture: 'all' }];
+type Operation = 'add_feed' | 'set_feed' | 'remove_feed';
 
-let device: Device;
-let daemon: TestDaemon;
-let feed: Feed;
-let pair: UsignPair;
+/** A change in a folder of the device. */
+interface Moment {
+  when: string;
+  folder: string;
+  name: RegExp;
+}
 
-beforeEach(async () => {
-  device = await createDevice();
-  daemon = await startDaemon(device);
-  pair = createUsignPair();
-  const files = createFeedFiles(PACKAGES);
-  const list = gunzipSync(files.get('Packages.gz') ?? Buffer.alloc(0));
-  feed = await createFeedOf(new Map([...files, ['Packages.sig', pair.sign(list)]]));
-  await writeFile(join(device.root, 'etc/opkg/signed.conf'), 'option check_signature\n');
-  for (const folder of ['tmp/opkg-lists', 'etc/opkg/keys', 'tmp/depotd']) {
-    await mkdir(join(device.root, folder), { recursive: true, mode: 0o700 });
-  }
-});
-afterEach(async () => {
-  await daemon.close();
-  await device.close();
-  await feed.close();
-});
+const FETCHING = { when: 'when it begins to fetch', folder: 'tmp/depotd', name: /^feed-/ };
 
-/** The first change in that folder whose name fits ends the daemon, whatever it was doing. */
-function killAt(folder: string, name: RegExp): Promise<void> {
-  return new Promise((resolve) => {
-    const watcher = watch(join(device.root, folder), (_, changed) => {
-      if (changed === null || !name.test(changed)) return;
-      process.kill(daemon.pid, 'SIGKILL');
-      watcher.close();
-      resolve();
-    });
+/** What either manager writes, and how its files name the feed and its lists. */
+const FILES = {
+  opkg: {
+    listComes: { when: 'when the list comes', folder: 'tmp/opkg-lists', name: /^\.mine\.new$/ },
+    listMoves: { folder: 'tmp/opkg-lists', name: /^mine$/ },
+    keys: [
+      { when: 'when the key comes', folder: 'etc/opkg/keys', name: /\.new$/ },
+      { when: 'when the key is there', folder: 'etc/opkg/keys', name: /^[0-9a-f]{16}$/ },
+    ],
+    file: { folder: 'etc/opkg', name: /^customfeeds\.conf$/ },
+    written: { folder: 'etc/opkg', name: /^customfeeds\.conf\.\d+\.new$/ },
+    entryOf: (url: string) => `\nsrc/gz mine ${url}\n`,
+    lists: ['mine', 'mine.sig'],
+  },
+  apk: {
+    listComes: {
+      when: 'when the list comes',
+      folder: 'tmp/cache/apk',
+      name: /^APKINDEX\..*\.new$/,
+    },
+    listMoves: { folder: 'tmp/cache/apk', name: /^APKINDEX\.[0-9a-f]+\.tar\.gz$/ },
+    keys: [],
+    file: { folder: 'etc/apk/repositories.d', name: /^customfeeds\.list$/ },
+    written: { folder: 'etc/apk/repositories.d', name: /^customfeeds\.list\.\d+\.new$/ },
+    entryOf: (url: string) => `# feed: mine\n${url}\n`,
+    lists: [expect.stringMatching(/^APKINDEX\.[0-9a-f]+\.tar\.gz$/) as string],
+  },
+};
+
+function momentsOf(manager: keyof typeof FILES): (Moment & { operation: Operation })[] {
+  const { listComes, listMoves, keys, file, written } = FILES[manager];
+  const isWritten = { when: 'when the file is written', ...written };
+  const isThere = [
+    { when: 'when the list is there', ...listMoves },
+    ...keys,
+    isWritten,
+    { when: 'when the file is there', ...file },
+  ];
+  const of = (operation: Operation, moments: readonly Moment[]) =>
+    moments.map((moment) => ({ operation, ...moment }));
+  return [
+    ...of('add_feed', [FETCHING, listComes, ...isThere]),
+    ...of('set_feed', [FETCHING, listComes, isWritten]),
+    ...of('remove_feed', [isWritten, { when: 'when the list goes', ...listMoves }]),
+  ];
+}
+
+describe.each(MANAGERS)('with $manager', ({ manager, start }) => {
+  let feeds: ManagedFeeds;
+  let keysBefore: string[];
+  const at = (path: string): string => join(feeds.root, path);
+
+  beforeEach(async () => {
+    feeds = await start();
+    for (const folder of Object.values(feeds.folders)) {
+      await mkdir(at(folder), { recursive: true, mode: 0o700 });
+    }
+    keysBefore = await readdir(at(feeds.folders.keys));
   });
-}
+  afterEach(() => feeds.close());
 
-test.each([
-  { operation: 'add_feed', when: 'when it begins to fetch', folder: 'tmp/depotd', name: /^feed-/ },
-  {
-    operation: 'add_feed',
-    when: 'when the list comes',
-    folder: 'tmp/opkg-lists',
-    name: /^\.mine\.new$/,
-  },
-  {
-    operation: 'add_feed',
-    when: 'when the list is there',
-    folder: 'tmp/opkg-lists',
-    name: /^mine$/,
-  },
-  { operation: 'add_feed', when: 'when the key comes', folder: 'etc/opkg/keys', name: /\.new$/ },
-  {
-    operation: 'add_feed',
-    when: 'when the key is there',
-    folder: 'etc/opkg/keys',
-    name: /^[0-9a-f]{16}$/,
-  },
-  {
-    operation: 'add_feed',
-    when: 'when the file is written',
-    folder: 'etc/opkg',
-    name: /^customfeeds\.conf\.\d+\.new$/,
-  },
-  {
-    operation: 'add_feed',
-    when: 'when the file is there',
-    folder: 'etc/opkg',
-    name: /^customfeeds\.conf$/,
-  },
-  { operation: 'set_feed', when: 'when it begins to fetch', folder: 'tmp/depotd', name: /^feed-/ },
-  {
-    operation: 'set_feed',
-    when: 'when the list comes',
-    folder: 'tmp/opkg-lists',
-    name: /^\.mine\.new$/,
-  },
-  {
-    operation: 'set_feed',
-    when: 'when the file is written',
-    folder: 'etc/opkg',
-    name: /^customfeeds\.conf\.\d+\.new$/,
-  },
-  {
-    operation: 'remove_feed',
-    when: 'when the file is written',
-    folder: 'etc/opkg',
-    name: /^customfeeds\.conf\.\d+\.new$/,
-  },
-  {
-    operation: 'remove_feed',
-    when: 'when the list goes',
-    folder: 'tmp/opkg-lists',
-    name: /^mine$/,
-  },
-] as const)('kill -9 during $operation $when leaves all of it or nothing', async (row) => {
-  const { operation, folder, name } = row;
-  const params = { name: 'mine', url: feed.url, key: pair.publicKey };
-  if (operation !== 'add_feed') await change(daemon, 'add_feed', params);
-  if (operation === 'set_feed') await change(daemon, 'set_feed', { name: 'mine', enabled: '0' });
-  const killed = killAt(folder, name);
-  const id = await submitted(operation, operation === 'add_feed' ? params : SWITCHED[operation]);
-  await killed;
-  await daemon.restart();
-  const known = (await (await daemon.get('admin/system/tasks/status')).json()) as object;
-  const task = id ?? Object.keys(known).at(-1) ?? '';
-  const { state, error } = await daemon.finished(task);
-
-  const text = (await device.read('etc/opkg/customfeeds.conf')) ?? '';
-  const isOn = text.includes(`\nsrc/gz mine ${feed.url}\n`);
-  const isMeantOn = operation !== 'remove_feed';
-  expect({ error, isDone: state === 'done' }).toEqual({ error, isDone: isOn === isMeantOn });
-  expect(text.startsWith('# add your custom package feeds here\n')).toBe(true);
-  const lists = await readdir(join(device.root, 'tmp/opkg-lists'));
-  expect(lists.filter((each) => !each.startsWith('.')).sort()).toEqual(
-    isOn ? ['mine', 'mine.sig'] : [],
-  );
-  if (operation === 'add_feed') {
-    expect(await readdir(join(device.root, 'etc/opkg/keys'))).toEqual(isOn ? [pair.id] : []);
+  /** The first change in that folder whose name fits ends the daemon, whatever it was doing. */
+  function killAt({ folder, name }: Moment): Promise<void> {
+    return new Promise((resolve) => {
+      const watcher = watch(at(folder), (_, changed) => {
+        if (changed === null || !name.test(changed)) return;
+        process.kill(feeds.daemon.pid, 'SIGKILL');
+        watcher.close();
+        resolve();
+      });
+    });
   }
-  const others = await readdir(join(device.root, 'etc/opkg'));
-  expect(others.filter((each) => each.endsWith('.new'))).toEqual([]);
-  await expectOnlyUndo(daemon, join(device.root, 'tmp/depotd'));
+
+  test.each(momentsOf(manager))(
+    'kill -9 during $operation $when leaves all of it or nothing',
+    async ({ operation, ...moment }) => {
+      const { daemon } = feeds;
+      const { url = '', key } = feeds.params;
+      if (operation !== 'add_feed') await change(daemon, 'add_feed', feeds.params);
+      const off = { name: 'mine', enabled: '0' };
+      if (operation === 'set_feed') await change(daemon, 'set_feed', off);
+      const killed = killAt(moment);
+      const { [operation]: params } = {
+        add_feed: feeds.params,
+        set_feed: { name: 'mine', enabled: '1' },
+        remove_feed: { name: 'mine' },
+      };
+      // The daemon may be killed before it has answered; the task is on record all the same.
+      const id = await daemon.submit(operation, params).catch(() => undefined);
+      await killed;
+      await daemon.restart();
+      const known = (await (await daemon.get('admin/system/tasks/status')).json()) as object;
+      const { state, error } = await daemon.finished(id ?? Object.keys(known).at(-1) ?? '');
+
+      const text = await readFile(at(feeds.custom), 'utf8');
+      const isOn = text.includes(FILES[manager].entryOf(url));
+      const isMeantOn = operation !== 'remove_feed';
+      expect({ error, isDone: state === 'done' }).toEqual({ error, isDone: isOn === isMeantOn });
+      expect(text.startsWith('# add your custom package feeds here\n')).toBe(true);
+      const lists = (await readdir(at(feeds.folders.lists))).filter((name) => !/^\./.test(name));
+      expect(lists.sort()).toEqual(isOn ? FILES[manager].lists : []);
+      if (operation === 'add_feed') {
+        const keys = await readdir(at(feeds.folders.keys));
+        const added = keys.filter((name) => !keysBefore.includes(name));
+        const texts = added.map((name) => readFile(at(join(feeds.folders.keys, name)), 'utf8'));
+        expect(await Promise.all(texts)).toEqual(isOn && key !== undefined ? [key] : []);
+      }
+      const others = await readdir(at(feeds.folders.configuration), { recursive: true });
+      expect(others.filter((name) => name.endsWith('.new'))).toEqual([]);
+      await expectOnlyUndo(daemon, at(feeds.folders.fetched));
+    },
+  );
 });
-
-const SWITCHED = { set_feed: { name: 'mine', enabled: '1' }, remove_feed: { name: 'mine' } };
-
-/** The daemon may be killed before it has answered; the task is on record all the same. */
-async function submitted(
-  operation: string,
-  params: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  return daemon.submit(operation, params).catch(() => undefined);
-}

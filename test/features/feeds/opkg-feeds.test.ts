@@ -84,6 +84,8 @@ describe('a feed that is added', () => {
     expect(await device.read(CUSTOM)).toBe(before);
     expect(await readdir(join(device.root, 'tmp/opkg-lists'))).toEqual([]);
     expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+    feed.behave();
+    nothingChanged();
   });
 
   test.each([

@@ -3,10 +3,19 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+} from 'vitest';
 
 import { change, findingOf } from './feed-answer.ts';
-import { startFeedDaemon } from './feed-daemon.ts';
+import { startFeedDaemon, type FeedDaemon } from './feed-daemon.ts';
 import { startApkFeeds } from './managed-feeds.ts';
 
 /** Nobody listens there: a device without TLS comes as far. */
@@ -15,7 +24,6 @@ const ELSEWHERE = 'http://127.0.0.1:9';
 let server: Server;
 let asked: string[] = [];
 let location: (path: string) => string;
-let close: () => Promise<void> = () => Promise.resolve();
 beforeEach(async () => {
   asked = [];
   location = (path) => `${ELSEWHERE}/new${path}`;
@@ -25,9 +33,8 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
-afterEach(async () => {
+afterEach(() => {
   server.close();
-  await close();
 });
 const urlOf = (path: string): string =>
   `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
@@ -39,7 +46,7 @@ test.each(['opkg', 'apk'])(
   async (manager) => {
     const isOpkg = manager === 'opkg';
     const opened = isOpkg ? await startFeedDaemon() : await startApkFeeds();
-    ({ close } = opened);
+    onTestFinished(() => opened.close());
     const { daemon } = opened;
     const url = urlOf(isOpkg ? '/old' : '/old/packages.adb');
     const root = 'device' in opened ? opened.device.root : opened.root;
@@ -71,25 +78,30 @@ test.each(['opkg', 'apk'])(
   },
 );
 
-test('a redirect to a log-in page is no address of a feed, and of it no password is shown', async () => {
-  const opened = await startFeedDaemon();
-  ({ close } = opened);
-  location = () => 'http://guest:secret@127.0.0.1:9/login?from=\u00fc\'"<b>';
-  const params = { name: 'mine', url: urlOf('/old') };
-  const added = await change(opened.daemon, 'add_feed', params);
-  expect(added.remedy).toContain('Log in to the network first');
-  expect(added.error).toContain(`redirect to ${ELSEWHERE}/login`);
-  expect(added.error).not.toMatch(/secret|[<"]/);
-});
+describe('a redirect', () => {
+  let opened: FeedDaemon;
+  const add = (): ReturnType<typeof change> =>
+    change(opened.daemon, 'add_feed', { name: 'mine', url: urlOf('/old') });
+  beforeAll(async () => {
+    opened = await startFeedDaemon();
+  });
+  afterAll(() => opened.close());
 
-test.each(['file:///etc/passwd', 'http://', '/old/Packages.gz', 'javascript:alert(1)'])(
-  'a redirect to %s does no harm',
-  async (to) => {
-    const opened = await startFeedDaemon();
-    ({ close } = opened);
-    location = () => to;
-    const added = await change(opened.daemon, 'add_feed', { name: 'mine', url: urlOf('/old') });
-    expect(added.state).toBe('failed');
-    expect(added.error).not.toMatch(/file:|javascript:/);
-  },
-);
+  test('to a log-in page is no address of a feed, and of it no password is shown', async () => {
+    location = () => 'http://guest:secret@127.0.0.1:9/login?from=\u00fc\'"<b>';
+    const added = await add();
+    expect(added.remedy).toContain('Log in to the network first');
+    expect(added.error).toContain(`redirect to ${ELSEWHERE}/login`);
+    expect(added.error).not.toMatch(/secret|[<"]/);
+  });
+
+  test.each(['file:///etc/passwd', 'http://', '/old/Packages.gz', 'javascript:alert(1)'])(
+    'to %s does no harm',
+    async (to) => {
+      location = () => to;
+      const added = await add();
+      expect(added.state).toBe('failed');
+      expect(added.error).not.toMatch(/file:|javascript:/);
+    },
+  );
+});

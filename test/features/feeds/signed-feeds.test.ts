@@ -8,6 +8,7 @@ import type { TestDaemon } from '../../device/daemon.ts';
 import type { Device } from '../../device/device.ts';
 import { createFeedOf, type Feed } from '../../device/feed.ts';
 import { createFeedFiles } from '../../device/feed-index.ts';
+import { aroundTests } from '../../support/around-tests.ts';
 import { createUsignPair, type UsignPair } from '../../device/usign.ts';
 import { change, feedOf, feedsOf, findingOf } from './feed-answer.ts';
 import { CUSTOM, PACKAGES, startFeedDaemon } from './feed-daemon.ts';
@@ -16,10 +17,12 @@ let device: Device;
 let daemon: TestDaemon;
 let close: () => Promise<void>;
 
-beforeEach(async () => {
-  ({ device, daemon, close } = await startFeedDaemon());
-});
-afterEach(() => close());
+const nothingChanged = aroundTests(
+  async () => {
+    ({ device, daemon, close } = await startFeedDaemon());
+  },
+  () => close(),
+);
 
 describe('where opkg checks signatures', () => {
   let signed: Feed;
@@ -41,6 +44,7 @@ describe('where opkg checks signatures', () => {
       error: expect.stringContaining(`the key ${pair.id}, which is not there`) as string,
     });
     expect(await device.read(CUSTOM)).toBe(before);
+    nothingChanged();
   });
 
   test('one that brings its key is added, and the key is listed', async () => {
@@ -68,6 +72,7 @@ describe('where opkg checks signatures', () => {
     expect(task.state).toBe('failed');
     expect(task.error).toContain(reason);
     expect(await readdir(join(device.root, 'etc/opkg/keys'))).toEqual([]);
+    nothingChanged();
   });
 
   test.each([

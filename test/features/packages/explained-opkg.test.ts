@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { damagedPackages } from '../../device/packages/damaged-packages.ts';
 import { simplePackage } from '../../device/packages/package-parts.ts';
-import { openStore, type Store } from './open-store.ts';
+import { halfInstalled, openStore, type Store } from './open-store.ts';
 
 /**
  * Every failure of opkg that is known, with what the owner is told. `OPKG=/path` has them told of
@@ -36,14 +36,22 @@ interface Row {
   operation?: 'install' | 'remove' | 'upgrade';
   /** Installed beforehand. */
   there?: string;
+  /** What the log has of opkg's own words. */
+  said?: string[];
 }
 
 const TABLE: Row[] = [
-  { name: 'nosuch', code: 'not_found', error: 'no feed offers it' },
+  {
+    name: 'nosuch',
+    code: 'not_found',
+    error: 'no feed offers it',
+    said: ["Unknown package 'nosuch'."],
+  },
   {
     name: 'needmissing',
     code: 'dependency_missing',
     error: 'it needs does-not-exist, which no feed offers',
+    said: ['does-not-exist'],
   },
   {
     name: 'verneed',
@@ -59,6 +67,7 @@ const TABLE: Row[] = [
     name: 'wrongarch',
     code: 'wrong_architecture',
     error: 'it is not made for the architecture of this device',
+    said: ['has no valid architecture'],
   },
   {
     name: 'conflictor',
@@ -76,11 +85,13 @@ const TABLE: Row[] = [
     name: 'badsum',
     code: 'checksum',
     error: /^what was downloaded of it is not what the list of the feed says/,
+    said: ['Checksum or size mismatch for package badsum'],
   },
   {
     name: 'gone',
     code: 'download_failed',
     error: /^http:\S+\/gone_1.0-1_all.ipk cannot be downloaded: the server does not have it/,
+    said: ['Failed to download'],
   },
   { name: 'needgone', code: 'download_failed', error: /gone_1.0-1_all.ipk cannot be downloaded/ },
   {
@@ -93,6 +104,11 @@ const TABLE: Row[] = [
     code: 'script_failed',
     error:
       'its script that runs after its installation ended with exit code 3: "badpost: cannot do it"',
+    said: [
+      'badpost: postinst starts',
+      'badpost: cannot do it',
+      'postinst script returned status 3',
+    ],
   },
   {
     name: 'needbadpost',
@@ -105,6 +121,7 @@ const TABLE: Row[] = [
     code: 'script_failed',
     error:
       'its script that runs before its installation ended with exit code 1: "badpre: preinst says no"',
+    said: ['badpre: preinst says no', 'preinst script returned status 1'],
   },
   {
     name: 'openline',
@@ -123,6 +140,7 @@ const TABLE: Row[] = [
     code: 'script_failed',
     error:
       'its script that runs before its removal ended with exit code 1: "badprerm: prerm says no"',
+    said: ['badprerm: prerm says no'],
   },
   {
     name: 'libc',
@@ -156,7 +174,7 @@ const TABLE: Row[] = [
 
 test.each(TABLE)(
   '$operation $name (there: $there) fails with $code',
-  async ({ name, code, error, operation = 'install', there }) => {
+  async ({ name, code, error, operation = 'install', there, said = [] }) => {
     if (there !== undefined) await store.device.opkg('install', there);
     const before = await store.packages();
 
@@ -168,25 +186,43 @@ test.each(TABLE)(
     if (typeof error === 'string') expect(reason).toBe(error);
     else expect(reason).toMatch(error);
     expect(task).toMatchObject({ state: 'failed', error_code: code });
+    expect(task.exit_code).not.toBe(0);
     expect(task.remedy).toMatch(/^[A-Z].*\.$/);
     expect(task.packages).toBeUndefined();
+    for (const words of said) expect(task.log).toContain(words);
     expect(await store.packages()).toEqual(before);
+    expect(await halfInstalled(store.device)).toEqual([]);
+    if (operation !== 'install') return;
+    expect(await store.device.read(`usr/bin/${name}`)).toBeUndefined();
+    expect(await store.device.read(`usr/lib/opkg/info/${name}.control`)).toBeUndefined();
   },
 );
 
 describe('lists', () => {
   test.each([
-    ['html', 'damaged_package', 'what it sent is not a package list'],
-    ['truncated', 'damaged_package', 'its list is damaged'],
-    ['missing', 'download_failed', 'the server does not have it, or answers with an error'],
-  ] as const)('an update with a list that is %s fails with %s', async (fault, code, reason) => {
-    store.device.feed.misbehave('Packages.gz', fault);
+    ['html', 'damaged_package', 'what it sent is not a package list', ''],
+    ['truncated', 'damaged_package', 'its list is damaged', ''],
+    [
+      'missing',
+      'download_failed',
+      'its list could not be fetched',
+      'the server does not have it, or answers with an error',
+    ],
+  ] as const)(
+    'an update with a list that is %s fails with %s, names the feed, and keeps the old list',
+    async (...[fault, code, reason, cause]) => {
+      const before = await store.device.opkg('list');
+      store.device.feed.misbehave('Packages.gz', fault);
 
-    const task = await store.run('update');
+      const task = await store.run('update');
 
-    expect(task).toMatchObject({ state: 'failed', error_code: code });
-    expect(task.error).toContain(reason);
-  });
+      expect(task).toMatchObject({ state: 'failed', error_code: code });
+      expect(task.exit_code).not.toBe(0);
+      expect(task.error).toContain(`cannot update: lab (${store.device.feed.url}): ${reason}`);
+      expect(task.error).toContain(cause);
+      expect(await store.device.opkg('list')).toEqual(before);
+    },
+  );
 
   test('an update while the feed is away says that it cannot be reached', async () => {
     await store.device.feed.refuse();

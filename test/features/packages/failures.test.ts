@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 
-import type { Fault } from '../../device/feed.ts';
 import { startLockHolder } from '../../device/lock-holder.ts';
 import { simplePackage } from '../../device/packages/package-parts.ts';
 import { halfInstalled, openStore, type Store } from './open-store.ts';
@@ -18,42 +17,6 @@ afterEach(() => store.device.feed.behave());
 afterAll(() => store.close());
 
 const STATUS_FILE = 'usr/lib/opkg/status';
-
-/** Packages that cannot be installed, and what opkg says of it. */
-const BAD: [string, string[]][] = [
-  [
-    'badpost',
-    ['badpost: postinst starts', 'badpost: cannot do it', 'postinst script returned status 3'],
-  ],
-  ['badpre', ['badpre: preinst says no', 'preinst script returned status 1']],
-  ['badsum', ['Checksum or size mismatch for package badsum']],
-  ['gone', ['Failed to download']],
-  ['wrongarch', ['has no valid architecture']],
-  ['needmissing', ['does-not-exist']],
-  ['conflictor-is-not-there', ["Unknown package 'conflictor-is-not-there'."]],
-];
-
-test.each(BAD)(
-  'install of %s fails with what opkg said in its log, and leaves nothing half installed',
-  async (name, words) => {
-    const before = await store.packages();
-
-    const { state, exit_code: code, error, log } = await store.run('install', { package: name });
-
-    expect({ state, error }).toEqual({
-      state: 'failed',
-      error: expect.stringMatching(
-        `^cannot install ${name}: (?!.*${name} )(?!${name}).+`,
-      ) as string,
-    });
-    expect(code).not.toBe(0);
-    for (const word of words) expect(log).toContain(word);
-    expect(await store.packages()).toEqual(before);
-    expect(await halfInstalled(store.device)).toEqual([]);
-    expect(await store.device.read(`usr/bin/${name}`)).toBeUndefined();
-    expect(await store.device.read(`usr/lib/opkg/info/${name}.control`)).toBeUndefined();
-  },
-);
 
 test('install fails where a package that came with it cannot be configured, and takes back both', async () => {
   const before = await store.packages();
@@ -89,38 +52,6 @@ test('what came with an app whose install failed goes with it', async () => {
 
   expect(await store.packages()).toEqual(before);
 });
-
-test('remove of a package whose script refuses fails, and the package stays', async () => {
-  await store.run('install', { package: 'badprerm' });
-
-  const { state, log } = await store.run('remove', { package: 'badprerm' });
-
-  expect(state).toBe('failed');
-  expect(log).toContain('badprerm: prerm says no');
-  expect(await store.statusOf('badprerm')).toMatchObject({ installed: true });
-  expect(await halfInstalled(store.device)).toEqual([]);
-});
-
-const LIST_FAULTS: [Fault, string][] = [
-  ['html', 'what it sent is not a package list'],
-  ['truncated', 'its list is damaged'],
-  ['missing', 'its list could not be fetched'],
-];
-
-test.each(LIST_FAULTS)(
-  'update with a list that is %s fails, names the feed, and keeps the old list',
-  async (fault, reason) => {
-    const before = await store.device.opkg('list');
-    store.device.feed.misbehave('Packages.gz', fault);
-
-    const { state, exit_code: code, error } = await store.run('update');
-
-    expect(state).toBe('failed');
-    expect(code).not.toBe(0);
-    expect(error).toContain(`cannot update: lab (${store.device.feed.url}): ${reason}`);
-    expect(await store.device.opkg('list')).toEqual(before);
-  },
-);
 
 test('while somebody else runs opkg a job waits, says so in its log, and then runs', async () => {
   const holder = await startLockHolder(store.device);

@@ -1,14 +1,19 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FeedPackage } from '../../device/feed-index.ts';
 import { simplePackage } from '../../device/packages/package-parts.ts';
+import { aroundTests } from '../../support/around-tests.ts';
 import { openStore, type Store } from '../packages/open-store.ts';
 import { changesIn, planOf } from './preview-answer.ts';
 
 let store: Store;
-afterEach(() => store.close());
+const nothingChanged = aroundTests(
+  async () => {
+    store = await openStore({ packages: CIRCLE, hasUsual: false });
+  },
+  () => store.close(),
+);
 
 test('packages that need each other can be removed, and the plan says so', async () => {
-  store = await openStore({ packages: CIRCLE, hasUsual: false });
   await store.run('install', { package: 'ring-a' });
   expect(Object.keys(await store.packages())).toEqual(['ring-a', 'ring-b']);
 
@@ -18,19 +23,30 @@ test('packages that need each other can be removed, and the plan says so', async
   expect(changesIn(plan).removes).toEqual(['ring-a 1.0-1', 'ring-b 1.0-1']);
   expect(await store.run('remove', { package: 'ring-a' })).toMatchObject({ state: 'done' });
   expect(await store.packages()).toEqual({});
+  nothingChanged();
 });
 
 test('a package that needs what it provides itself can be removed', async () => {
-  store = await openStore({ packages: CIRCLE, hasUsual: false });
   await store.run('install', { package: 'selfish' });
 
   expect(await planOf(store.daemon, 'remove', 'selfish')).toMatchObject({ is_possible: true });
   expect(await store.run('remove', { package: 'selfish' })).toMatchObject({ state: 'done' });
   expect(await store.packages()).toEqual({});
+  nothingChanged();
+});
+
+test('nothing of a circle stays after an installation that failed', async () => {
+  store = await openStore({ packages: CIRCLE, hasUsual: false });
+
+  const failed = await store.run('install', { package: 'broken-user' });
+
+  expect(failed).toMatchObject({ state: 'failed', error_code: 'script_failed' });
+  expect(await store.packages()).toEqual({});
+  expect(failed.log).toContain('nothing stays half installed');
+  nothingChanged();
 });
 
 test('a circle that something else needs stays', async () => {
-  store = await openStore({ packages: CIRCLE, hasUsual: false });
   await store.run('install', { package: 'user' });
   const before = await store.packages();
 
@@ -43,16 +59,6 @@ test('a circle that something else needs stays', async () => {
     error_code: 'needed_by',
   });
   expect(await store.packages()).toEqual(before);
-});
-
-test('nothing of a circle stays after an installation that failed', async () => {
-  store = await openStore({ packages: CIRCLE, hasUsual: false });
-
-  const failed = await store.run('install', { package: 'broken-user' });
-
-  expect(failed).toMatchObject({ state: 'failed', error_code: 'script_failed' });
-  expect(await store.packages()).toEqual({});
-  expect(failed.log).toContain('nothing stays half installed');
 });
 
 const CIRCLE: FeedPackage[] = [

@@ -74,7 +74,7 @@ test('what goes with an app is told, and what another one needs stays', async ()
   );
 });
 
-test('what is already so is possible, and changes nothing', async () => {
+test('what is already so is possible, changes nothing, and an upgrade of it runs nothing', async () => {
   store = await openStore();
   await store.run('install', { package: 'demo' });
   for (const operation of ['install', 'upgrade']) {
@@ -82,11 +82,6 @@ test('what is already so is possible, and changes nothing', async () => {
     expect(changesIn(plan)).toEqual(NOTHING);
     expect(plan).toMatchObject({ is_possible: true, problems: [], download_bytes: 0 });
   }
-});
-
-test('an upgrade of what is current is done, says so, and runs nothing', async () => {
-  store = await openStore();
-  await store.run('install', { package: 'demo' });
   const before = await store.device.read('usr/lib/opkg/status');
 
   const done = await store.run('upgrade', { package: 'demo' });

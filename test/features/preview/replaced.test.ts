@@ -1,22 +1,24 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { simplePackage } from '../../device/packages/package-parts.ts';
 import { openStore, type Store } from '../packages/open-store.ts';
 import { planOf } from './preview-answer.ts';
 
 let store: Store;
-afterEach(() => store.close());
+beforeAll(async () => {
+  store = await openStore({
+    hasUsual: false,
+    packages: [
+      // opkg reads what nothing leads to as if it were not there.
+      simplePackage('former', { fields: { Depends: 'libc, successor' } }),
+      simplePackage('successor', { fields: { Conflicts: 'former', Replaces: 'former' } }),
+    ],
+  });
+});
+afterAll(() => store.close());
 
 test.each(['before', 'after'])(
   'what another package replaces is not promised, %s that one is there',
   async (when) => {
-    store = await openStore({
-      hasUsual: false,
-      packages: [
-        // opkg reads what nothing leads to as if it were not there.
-        simplePackage('former', { fields: { Depends: 'libc, successor' } }),
-        simplePackage('successor', { fields: { Conflicts: 'former', Replaces: 'former' } }),
-      ],
-    });
     if (when === 'after') await store.run('install', { package: 'successor' });
     const before = await store.packages();
 

@@ -1,23 +1,56 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { startDaemon } from '../../device/daemon.ts';
 import { runCommand, startCommand } from '../../device/command.ts';
 import { createDevice } from '../../device/device.ts';
 import { startLockHolder, type LockHolder } from '../../device/lock-holder.ts';
+import { aroundTests } from '../../support/around-tests.ts';
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
 import { createStoreDevice, type StoreDevice } from './self-upgrade-device.ts';
 import { exists } from '../uploads/upload-device.ts';
 
 let on: StoreDevice;
 
-beforeEach(async () => {
-  on = await createStoreDevice();
-});
+const nothingChanged = aroundTests(
+  async () => {
+    on = await createStoreDevice();
+  },
+  () => on.close(),
+);
 
-afterEach(() => on.close());
+/** An upgrade that has come to the files. */
+async function beginSlowly(): Promise<string> {
+  await on.offer('2.0-1', 'slow to install');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
+  return id;
+}
+
+async function cutMidway(): Promise<string> {
+  const id = await beginSlowly();
+  await on.powerCut(id);
+  return id;
+}
+
+function watchAtBoot(): ReturnType<typeof runCommand> {
+  const script = join(on.device.root, 'etc/depotd/self-upgrade/watch.sh');
+  return runCommand(['sh', script, 'boot'], { env: on.device.env });
+}
+
+test('with nothing newer the answer says so, the daemon goes on, and what an earlier one left on flash is gone', async () => {
+  await mkdir(join(on.device.root, 'etc/depotd/self-upgrade/old.ipk.work'), { recursive: true });
+  expect(await on.post('do_self_upgrade')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'cannot upgrade depotd: the lists offer no newer version',
+  });
+  expect(await exists(join(on.device.root, 'etc/depotd/self-upgrade'))).toBe(false);
+  expect(await on.version()).toBe('1.0-1');
+  nothingChanged();
+});
 
 test('check_self_upgrade names a newer version, and says when there is none', async () => {
   expect(await on.get('store/check_self_upgrade')).toEqual({ code: 304, msg: '' });
@@ -72,9 +105,7 @@ test('after a power cut in between, the watcher that is called at boot puts the 
 
   const folder = join(on.device.root, 'etc/depotd/self-upgrade');
   expect(await exists(join(folder, 'pending'))).toBe(true);
-  const { code, stdout } = await runCommand(['sh', join(folder, 'watch.sh'), 'boot'], {
-    env: on.device.env,
-  });
+  const { code, stdout } = await watchAtBoot();
   expect({ code, stdout }).toEqual({
     code: 4,
     stdout: expect.stringContaining('depotd 1.0-1 is back and answers') as string,
@@ -85,28 +116,18 @@ test('after a power cut in between, the watcher that is called at boot puts the 
 });
 
 test('after a power cut that left some files new and others old, the old ones are put back', async () => {
-  await on.offer('2.0-1', 'slow to install');
-  const { task_id: id = '' } = await on.post('do_self_upgrade');
-  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
-  await on.powerCut(id);
+  const id = await cutMidway();
   const program = join(on.device.root, 'usr/bin/depotd');
   await writeFile(program, '#!/bin/sh\nexit 1\n');
 
-  const { code } = await runCommand(
-    ['sh', join(on.device.root, 'etc/depotd/self-upgrade/watch.sh'), 'boot'],
-    { env: on.device.env },
-  );
-  expect(code).toBe(3);
+  expect((await watchAtBoot()).code).toBe(3);
   expect(await on.version()).toBe('1.0-1');
   expect(await on.device.read('usr/bin/depotd')).toContain('start.cjs');
   expect((await on.finished(id)).state).toBe('failed');
 });
 
 test('after a power cut the old files are put back though somebody else has the lock at first', async () => {
-  await on.offer('2.0-1', 'slow to install');
-  const { task_id: id = '' } = await on.post('do_self_upgrade');
-  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
-  await on.powerCut(id);
+  await cutMidway();
   await writeFile(join(on.device.root, 'usr/bin/depotd'), '#!/bin/sh\nexit 1\n');
   const other = await startLockHolder(on.device, { isBehindOpkg: true });
 
@@ -122,10 +143,7 @@ test('after a power cut the old files are put back though somebody else has the 
 });
 
 test('after a power cut in the midst of the files, the old ones are put back though the new daemon answers', async () => {
-  await on.offer('2.0-1', 'slow to install');
-  const { task_id: id = '' } = await on.post('do_self_upgrade');
-  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
-  await on.powerCut(id);
+  await cutMidway();
   // As opkg leaves it: the list of files is gone, the files are new, the status file tells of the
   // old version. The daemon that runs answers well.
   await rm(join(on.device.root, 'usr/lib/opkg/info/depotd.list'));
@@ -136,10 +154,7 @@ test('after a power cut in the midst of the files, the old ones are put back tho
     detached: true,
   });
 
-  const { code } = await runCommand(
-    ['sh', join(on.device.root, 'etc/depotd/self-upgrade/watch.sh'), 'boot'],
-    { env: on.device.env },
-  );
+  const { code } = await watchAtBoot();
   daemon.kill('SIGKILL');
   // 0 if the daemon has called the watcher before: of two, one waits, and finds nothing to do.
   expect([0, 3]).toContain(code);
@@ -150,17 +165,10 @@ test('after a power cut in the midst of the files, the old ones are put back tho
 });
 
 test('after a power cut in the midst of the status file, its copy and the old version come back', async () => {
-  await on.offer('2.0-1', 'slow to install');
-  const { task_id: id = '' } = await on.post('do_self_upgrade');
-  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
-  await on.powerCut(id);
+  await cutMidway();
   await writeFile(join(on.device.root, 'usr/lib/opkg/status'), 'Package: li');
 
-  const { code } = await runCommand(
-    ['sh', join(on.device.root, 'etc/depotd/self-upgrade/watch.sh'), 'boot'],
-    { env: on.device.env },
-  );
-  expect(code).toBe(3);
+  expect((await watchAtBoot()).code).toBe(3);
   expect(await on.version()).toBe('1.0-1');
 });
 
@@ -182,9 +190,7 @@ test('the old version is put back though somebody else has the lock at that mome
 });
 
 test('a watcher that is killed is called again, and leaves no half of a version', async () => {
-  await on.offer('2.0-1', 'slow to install');
-  const { task_id: id = '' } = await on.post('do_self_upgrade');
-  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
+  const id = await beginSlowly();
   // As opkg leaves it in the midst of the files.
   await rm(join(on.device.root, 'usr/lib/opkg/info/depotd.list'));
   await rm(join(on.device.root, 'usr/share/depotd/1.0-1'));
@@ -205,22 +211,10 @@ test('a power cut behind the upgrade leaves it done if the watcher at boot finds
   const program = join(on.device.root, 'usr/bin/depotd');
   const daemon = spawn(program, { env: on.device.env, stdio: 'ignore' });
   onTestFinished(() => void daemon.kill('SIGKILL'));
-  const script = join(on.device.root, 'etc/depotd/self-upgrade/watch.sh');
-  expect((await runCommand(['sh', script, 'boot'], { env: on.device.env })).code).toBe(0);
+  expect((await watchAtBoot()).code).toBe(0);
 
   expect(await on.finished(id)).toMatchObject({ state: 'done', exit_code: 0 });
   expect(await on.version()).toBe('2.0-1');
-});
-
-test('with nothing newer the answer says so, the daemon goes on, and what an earlier one left on flash is gone', async () => {
-  await mkdir(join(on.device.root, 'etc/depotd/self-upgrade/old.ipk.work'), { recursive: true });
-  expect(await on.post('do_self_upgrade')).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: 'cannot upgrade depotd: the lists offer no newer version',
-  });
-  expect(await exists(join(on.device.root, 'etc/depotd/self-upgrade'))).toBe(false);
-  expect(await on.version()).toBe('1.0-1');
 });
 
 test('a store that is no package says why it cannot tell, and upgrades nothing', async () => {

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { readLockHolder } from '../../../src/package-management/opkg/changing/lock.ts';
 import { startLockHolder } from '../../device/lock-holder.ts';
@@ -14,10 +14,11 @@ const CONFIRM_S = 30;
 const LIMIT_MS = 90_000;
 
 let store: Store;
-beforeEach(async () => {
-  store = await openStore();
-});
-afterEach(() => store.close());
+/** For one test alone. */
+async function open(...options: readonly string[]): Promise<void> {
+  store = await openStore({}, { set: [...options] });
+  onTestFinished(() => store.close());
+}
 
 const install = async (): Promise<string> => {
   const { id, state } = await store.run('install', {
@@ -31,15 +32,36 @@ const statusOf = async (id: string): Promise<UndoStatus> => await store.daemon.s
 const goesBack = (): Promise<void> =>
   expect.poll(store.packages, { timeout: LIMIT_MS, interval: 500 }).toEqual({});
 
-test.each(['29', '601', '1e2', ''])('"%s" seconds are refused', async (seconds) => {
-  const params = { package: 'demo', confirm_s: seconds };
-  expect((await store.daemon.post('admin/store/install', params)).status).toBe(400);
+describe('before anything is changed,', () => {
+  beforeAll(async () => {
+    store = await openStore({
+      packages: [
+        { name: 'dnsmasq-full', version: '1', architecture: 'all', files: { '/usr/x': '' } },
+      ],
+    });
+  });
+  afterAll(() => store.close());
+
+  test.each(['29', '601', '1e2', ''])('"%s" seconds are refused', async (seconds) => {
+    const params = { package: 'demo', confirm_s: seconds };
+    expect((await store.daemon.post('admin/store/install', params)).status).toBe(400);
+  });
+
+  test('a plan names what may cut its owner off', async () => {
+    const planOf = async (name: string): Promise<unknown> =>
+      (await store.daemon.get(`admin/store/plan?operation=install&package=${name}`)).json();
+    expect(await planOf('dnsmasq-full')).toMatchObject({
+      restarts: [{ what: 'dns', package: 'dnsmasq-full' }],
+    });
+    expect(await planOf('demo')).not.toHaveProperty('restarts');
+  });
 });
 
 test(
   'what nobody confirms goes back by itself, though the daemon was killed in between',
   { timeout: LIMIT_MS },
   async () => {
+    await open();
     const id = await install();
     const { confirm_by: by = 0 } = await statusOf(id);
     expect(by - Date.now() / 1000).toBeGreaterThan(CONFIRM_S - 15);
@@ -60,8 +82,7 @@ test(
   'what nobody confirms goes back though the power goes in the midst of that, however few are kept',
   { timeout: LIMIT_MS },
   async () => {
-    await store.close();
-    store = await openStore({}, { set: ['main.keep_jobs=1'] });
+    await open('main.keep_jobs=1');
     const at = (path: string): string => join(store.device.root, path);
     const waits = '[ ! -e "$IPKG_INSTROOT/mnt/slow" ] || { echo waits; sleep 20; }';
     store.device.feed.publish([
@@ -107,8 +128,7 @@ async function undoOf(id: string): Promise<{ id: string; log: string }> {
 }
 
 test('what waits to be confirmed is not forgotten, however few tasks are kept', async () => {
-  await store.close();
-  store = await openStore({}, { set: ['main.keep_jobs=1'] });
+  await open('main.keep_jobs=1');
   const id = await install();
 
   await store.run('update');
@@ -123,6 +143,7 @@ test('what waits to be confirmed is not forgotten, however few tasks are kept', 
 });
 
 test('what is confirmed stays, and can still be undone', { timeout: LIMIT_MS }, async () => {
+  await open();
   const id = await install();
   expect((await store.daemon.post('admin/store/confirm', { task_id: id })).status).toBe(200);
   process.kill(store.daemon.pid, 'SIGKILL');
@@ -132,19 +153,4 @@ test('what is confirmed stays, and can still be undone', { timeout: LIMIT_MS }, 
   expect((await statusOf(id)).can_undo).toBe(true);
   expect((await store.run('undo', { task_id: id })).state).toBe('done');
   expect(await store.packages()).toEqual({});
-});
-
-test('a plan names what may cut its owner off', async () => {
-  await store.close();
-  store = await openStore({
-    packages: [
-      { name: 'dnsmasq-full', version: '1', architecture: 'all', files: { '/usr/x': '' } },
-    ],
-  });
-  const answer = await store.daemon.get('admin/store/plan?operation=install&package=dnsmasq-full');
-  expect(await answer.json()).toMatchObject({
-    restarts: [{ what: 'dns', package: 'dnsmasq-full' }],
-  });
-  const other = await store.daemon.get('admin/store/plan?operation=install&package=demo');
-  expect(await other.json()).not.toHaveProperty('restarts');
 });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startLockHolder } from '../../device/lock-holder.ts';
 import { openEvents } from '../../support/event-reader.ts';
@@ -10,15 +10,15 @@ import { openStore, type Store } from '../packages/open-store.ts';
 import type { UndoStatus } from './undo-tasks.ts';
 
 let store: Store;
-beforeEach(async () => {
+beforeAll(async () => {
   store = await openStore();
 });
-afterEach(() => store.close());
+afterAll(() => store.close());
 
 test('who listens hears with the end of a task that it can be undone', async () => {
   const { daemon } = store;
   const all = await openEvents(`${daemon.url}${daemon.base}/admin/system/events`);
-  const id = await daemon.submit('install', { package: 'demo' });
+  const id = await daemon.submit('install', { package: 'tiny-01' });
   const one = await openEvents(
     `${daemon.url}${daemon.base}/admin/system/tasks/events?task_id=${id}`,
   );

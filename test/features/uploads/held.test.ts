@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import type { Problem } from '../../../src/package-management/problem.ts';
+import { aroundTests } from '../../support/around-tests.ts';
 import { createOwner } from '../../support/owner.ts';
 import { createUploadDevice, ipk, runFile, type UploadDevice } from './upload-device.ts';
 
@@ -12,16 +13,24 @@ interface Held {
 
 let on: UploadDevice;
 
-beforeEach(async () => {
-  on = await createUploadDevice({}, { set: ['main.upload_max_mb=1'] });
-});
-
-afterEach(() => on.close());
+const nothingIsLeft = aroundTests(
+  async () => {
+    on = await createUploadDevice({}, { set: ['main.upload_max_mb=1'] });
+  },
+  () => on.close(),
+);
 
 const hold = async (...[file]: Parameters<UploadDevice['install']>): Promise<Held> =>
   (await (await on.send([file], { query: '?hold=1' })).json()) as Held;
 const post = (name: string, id: string): Promise<Response> =>
   on.daemon.post(`admin/store/${name}`, { id });
+/** Installs a file that waits. */
+const installHeld = async (id: string): ReturnType<UploadDevice['install']> => {
+  const { task_id: task = '' } = (await (await post('install_file', id)).json()) as {
+    task_id?: string;
+  };
+  return on.daemon.finished(task);
+};
 const planOf = async (id: string): Promise<Response> =>
   on.daemon.get(`admin/store/plan?operation=upload&file=${id}`);
 
@@ -49,10 +58,7 @@ test('a package that is held says what it is and would change, and is installed 
   });
   expect((await on.device.database()).has('hello')).toBe(false);
 
-  const { task_id: task = '' } = (await (await post('install_file', id)).json()) as {
-    task_id?: string;
-  };
-  expect((await on.daemon.finished(task)).state).toBe('done');
+  expect((await installHeld(id)).state).toBe('done');
   expect((await on.device.database()).has('hello')).toBe(true);
   await expect.poll(on.left).toEqual([]);
   expect((await post('install_file', id)).status).toBe(404);
@@ -65,6 +71,8 @@ test('a package that cannot be installed says why before it starts', async () =>
     is_possible: false,
     problems: [{ code: 'dependency_missing' }],
   });
+  await post('drop_file', id);
+  nothingIsLeft();
 });
 
 test.each([
@@ -76,10 +84,7 @@ test.each([
   const { file: id } = await hold(ipk('hello', { version, fields }));
 
   const plan = (await (await planOf(id)).json()) as { problems: Problem[]; is_possible: boolean };
-  const { task_id: task = '' } = (await (await post('install_file', id)).json()) as {
-    task_id?: string;
-  };
-  const ended = await on.daemon.finished(task);
+  const ended = await installHeld(id);
 
   expect([plan.is_possible, plan.problems.map((problem) => problem.code)]).toEqual([false, [code]]);
   expect([ended.state, ended.error_code]).toEqual(['failed', code]);
@@ -99,6 +104,7 @@ test('a program that is held says its size and hash, and goes when it is dropped
   expect(await (await post('drop_file', id)).json()).toEqual({ code: 0 });
   expect(await on.left()).toEqual([]);
   expect((await planOf(id)).status).toBe(404);
+  nothingIsLeft();
 });
 
 test.each([
@@ -118,6 +124,7 @@ test.each([
   expect(((await answer.json()) as { msg: string }).msg).toContain(Object.keys(fields)[0]);
   expect(await (await on.daemon.get('admin/system/tasks/status')).json()).toEqual({});
   await expect.poll(on.left).toEqual([]);
+  nothingIsLeft();
 });
 
 test('a form may say that its file is to be held', async () => {
@@ -144,6 +151,7 @@ test('what is held counts to what may be sent, and a restart drops it', async ()
   await on.daemon.restart();
 
   expect(await on.left()).toEqual([]);
+  nothingIsLeft();
 });
 
 test('a file that waits is still there when its installation was refused for the moment', async () => {

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { residentMb } from '../../bench/measures.ts';
 import {
@@ -22,11 +22,12 @@ const command = promisify(execFile);
 const MIB = 1024 ** 2;
 let on: UploadDevice;
 
-beforeEach(async () => {
+beforeAll(async () => {
   on = await createUploadDevice({}, { set: ['main.upload_max_mb=1'] });
 });
-
-afterEach(() => on.close());
+// Jobs of what was taken end by and by, and so do their files.
+afterEach(() => expect.poll(on.left).toEqual([]));
+afterAll(() => on.close());
 
 describe('a body that is too large', () => {
   test('is refused with 413 as soon as it has passed the limit, while its sender still sends', async () => {
@@ -74,23 +75,6 @@ test.each([
   sending.destroy();
   await expect.poll(on.left).toEqual([]);
   expect((await on.install(ipk('after'))).state).toBe('done');
-});
-
-test('a file that cannot be removed when its job ends goes as soon as it can be', async () => {
-  const go = join(on.device.root, 'tmp/go');
-  await command('mkfifo', [go]);
-  const sent = await on.send([runFile(`echo begun; read go <'${go}'`)]);
-  const { task_id: task } = (await sent.json()) as { task_id: string };
-  const file = join(on.folder, (await on.left())[0] ?? '');
-  await expect.poll(() => on.daemon.logOf(task)).toContain('begun');
-  // What something is mounted on cannot be removed (unlink(2), EBUSY).
-  await command('mount', ['--bind', file, file]);
-  await writeFile(go, 'go\n');
-  await on.daemon.finished(task);
-  expect(await on.left()).toHaveLength(1);
-  await command('umount', ['-l', file]);
-
-  await expect.poll(on.left, { timeout: 20_000 }).toEqual([]);
 });
 
 test.each([ipk('waits'), runFile('exit 0')])(

@@ -3,8 +3,9 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
+import { aroundTests } from '../../support/around-tests.ts';
 import { createTar } from '../../device/tar.ts';
 import {
   createUploadDevice,
@@ -17,15 +18,14 @@ import {
 
 let on: UploadDevice;
 
-const open = async (): Promise<void> => {
-  on = await createUploadDevice({}, { set: ['main.upload_max_mb=1'] });
-};
-const close = (): Promise<void> => on.close();
+const nothingIsLeft = aroundTests(
+  async () => {
+    on = await createUploadDevice({}, { set: ['main.upload_max_mb=1'] });
+  },
+  () => on.close(),
+);
 
 describe('an upload', () => {
-  beforeEach(open);
-  afterEach(close);
-
   test('of a package is installed, kept as a record, and its file goes with its job', async () => {
     const file = ipk('hello', { fields: { Depends: 'libdemo' } });
     const status = await on.install(file);
@@ -61,11 +61,7 @@ describe('an upload', () => {
     expect(log).toContain('terminal');
     expect(log).toContain('args=0');
     expect(log).not.toMatch(/DEPOTD_ARG|NODE_|AWS|npm_/);
-  });
-
-  test('may call its field what it likes', async () => {
-    const file = ipk('hello');
-    expect((await on.install({ ...file, field: file.name })).state).toBe('done');
+    nothingIsLeft();
   });
 
   test('that fails leaves nothing installed and no record', async () => {
@@ -80,6 +76,12 @@ describe('an upload', () => {
     expect((await on.device.database()).has('badscript')).toBe(false);
     expect(await on.records()).toEqual([]);
     await expect.poll(on.left).toEqual([]);
+    nothingIsLeft();
+  });
+
+  test('may call its field what it likes', async () => {
+    const file = ipk('hello');
+    expect((await on.install({ ...file, field: file.name })).state).toBe('done');
   });
 
   test('of an older version fails and says that it is not installed', async () => {
@@ -93,8 +95,16 @@ describe('an upload', () => {
 });
 
 describe('the file of an upload', () => {
-  beforeEach(open);
-  afterEach(close);
+  test('goes when its job is dropped before it began', async () => {
+    const first = await submitted(await on.send([on.held]));
+    const second = await submitted(await on.send([ipk('hello')]));
+    expect((await on.left()).length).toBe(2);
+    await on.daemon.post('admin/system/tasks/stop', { task_id: second });
+    await expect.poll(async () => (await on.left()).length).toBe(1);
+    await on.goOn(first);
+    await expect.poll(on.left).toEqual([]);
+    nothingIsLeft();
+  });
 
   test('is not mixed up with one of the same name that is sent at once', async () => {
     const results = await Promise.all(
@@ -107,16 +117,6 @@ describe('the file of an upload', () => {
       'three',
       'two',
     ]);
-  });
-
-  test('goes when its job is dropped before it began', async () => {
-    const first = await submitted(await on.send([on.held]));
-    const second = await submitted(await on.send([ipk('hello')]));
-    expect((await on.left()).length).toBe(2);
-    await on.daemon.post('admin/system/tasks/stop', { task_id: second });
-    await expect.poll(async () => (await on.left()).length).toBe(1);
-    await on.goOn(first);
-    await expect.poll(on.left).toEqual([]);
   });
 
   test('waits for its job over a daemon that was killed; what nobody waits for is swept away', async () => {
@@ -150,9 +150,6 @@ function expectedOf(name: string): object {
 }
 
 describe('what an upload may not be', () => {
-  beforeAll(open);
-  afterAll(close);
-
   const plain = (name: string, text: string): Parameters<typeof createTar>[0][number] => {
     return { name, mode: 0o644, content: Buffer.from(text) };
   };
@@ -241,6 +238,7 @@ describe('what an upload may not be', () => {
     });
     expect(await on.left()).toEqual([]);
     expect(await exists(join(on.device.root, 'tmp/evil'))).toBe(false);
+    nothingIsLeft();
   });
 
   test.each([
@@ -258,19 +256,18 @@ describe('what an upload may not be', () => {
     expect(
       (await readdir(join(on.device.root, 'tmp'))).filter((entry) => entry.includes('evil')),
     ).toEqual([]);
+    nothingIsLeft();
   });
 
   test('two files are refused, and neither is left', async () => {
     expect((await on.send([ipk('one'), ipk('two')])).status).toBe(400);
     expect((await on.send([])).status).toBe(400);
     await expect.poll(on.left).toEqual([]);
+    nothingIsLeft();
   });
 });
 
 describe('the folder of uploads', () => {
-  beforeEach(open);
-  afterEach(close);
-
   test('that somebody else planted is not used: neither a link nor a file', async () => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'depotd-elsewhere-'));
     await rm(on.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
@@ -281,6 +278,8 @@ describe('the folder of uploads', () => {
     expect((await on.send([runFile('true')])).status).toBe(503);
     expect(await readdir(elsewhere)).toEqual([]);
     await rm(elsewhere, { recursive: true, maxRetries: 20, retryDelay: 100 });
+    await rm(on.folder);
+    nothingIsLeft();
   });
 
   test('that others could look into is closed to them', async () => {

@@ -1,30 +1,40 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import type { Job } from '../../../src/jobs/job.ts';
+import { aroundTests } from '../../support/around-tests.ts';
 import { asOfAnotherBoot, forgetEnd } from '../../support/power-cut.ts';
-import { createUploadDevice, ipk, runFile, type UploadDevice } from './upload-device.ts';
+import {
+  createUploadDevice,
+  ipk,
+  runFile,
+  type RunRecord,
+  type UploadDevice,
+} from './upload-device.ts';
 
 let on: UploadDevice;
+const nothingIsLeft = aroundTests(
+  async () => {
+    on = await createUploadDevice();
+  },
+  () => on.close(),
+);
 
-beforeEach(async () => {
-  on = await createUploadDevice();
-});
-
-afterEach(() => on.close());
+const run = async (
+  operation: string,
+  params: Readonly<Record<string, string>>,
+): ReturnType<UploadDevice['install']> =>
+  on.daemon.finished(await on.daemon.submit(operation, params));
+const unrun = (record: RunRecord | undefined): ReturnType<UploadDevice['install']> =>
+  run('unrun', { id: record?.id ?? '' });
 
 test('unrun removes just what came with the upload, and its record', async () => {
-  expect(
-    (await on.daemon.finished(await on.daemon.submit('install', { package: 'libonce' }))).state,
-  ).toBe('done');
+  expect((await run('install', { package: 'libonce' })).state).toBe('done');
   await on.install(ipk('hello', { fields: { Depends: 'libdemo, libonce' } }));
   const [record] = await on.records();
 
-  const status = await on.daemon.finished(
-    await on.daemon.submit('unrun', { id: record?.id ?? '' }),
-  );
-  expect(status).toMatchObject({ state: 'done', kind: 'unrun' });
+  expect(await unrun(record)).toMatchObject({ state: 'done', kind: 'unrun' });
   expect(await installed()).toEqual(['libc', 'libonce']);
   expect(await on.records()).toEqual([]);
 });
@@ -46,38 +56,37 @@ test('unrun undoes what a program installed', async () => {
   expect((await on.install(runFile(`${opkg} install demo-app`))).state).toBe('done');
   expect(await installed()).toEqual(['demo-app', 'libc', 'libdemo']);
   const [record] = await on.records();
-  await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }));
+  await unrun(record);
   expect(await installed()).toEqual(['libc']);
+  nothingIsLeft();
 });
 
 test('unrun of what has gone already drops the record', async () => {
   await on.install(ipk('hello'));
-  await on.daemon.finished(await on.daemon.submit('remove', { package: 'hello' }));
+  await run('remove', { package: 'hello' });
   const [record] = await on.records();
-  expect(
-    (await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }))).state,
-  ).toBe('done');
+  expect((await unrun(record)).state).toBe('done');
   expect(await on.records()).toEqual([]);
+  nothingIsLeft();
 });
 
 test('unrun of an upload over a dependency leaves it as one: it goes with what needs it', async () => {
-  await on.daemon.finished(await on.daemon.submit('install', { package: 'demo-app' }));
+  await run('install', { package: 'demo-app' });
   await on.install(ipk('libdemo', { version: '99' }));
   const [record] = await on.records();
 
-  await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }));
+  await unrun(record);
 
   expect(await installed()).toEqual(['demo-app', 'libc', 'libdemo']);
-  await on.daemon.finished(await on.daemon.submit('remove', { package: 'demo-app' }));
+  await run('remove', { package: 'demo-app' });
   expect(await installed()).toEqual(['libc']);
+  nothingIsLeft();
 });
 
 test('unrun that fails keeps the record', async () => {
   await on.install(ipk('hello', { scripts: { prerm: '#!/bin/sh\nexit 1\n' } }));
   const [record] = await on.records();
-  expect(
-    (await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }))).state,
-  ).toBe('failed');
+  expect((await unrun(record)).state).toBe('failed');
   expect(await on.records()).toEqual([record]);
 });
 
@@ -128,6 +137,7 @@ test('an upload that a power cut hit before its end was recorded leaves no recor
   expect(await on.daemon.finished(job.id)).toMatchObject({ state: 'interrupted' });
   expect(await installed()).toEqual(['libc']);
   expect(await on.records()).toEqual([]);
+  nothingIsLeft();
 });
 
 test('an upload, and its undoing, that had done all when the device went down are done', async () => {
@@ -151,6 +161,7 @@ test('an upload, and its undoing, that had done all when the device went down ar
   await goDownUnder(undoing);
   expect(await on.daemon.finished(undoing)).toMatchObject({ state: 'done', exit_code: 0 });
   expect(await installed()).toEqual(['libc']);
+  nothingIsLeft();
 });
 
 test.each(['unrun', 'del_record'])(
@@ -161,6 +172,7 @@ test.each(['unrun', 'del_record'])(
     expect((await on.daemon.post(path, {})).status).toBe(400);
     expect((await on.daemon.post(path, { id: 'a'.repeat(32), token: 'wrong' })).status).toBe(403);
     expect((await on.daemon.get(path)).status).toBe(405);
+    nothingIsLeft();
   },
 );
 
@@ -174,6 +186,7 @@ test('what is gone already is no mistake to forget, and cannot be undone', async
     200,
     { code: 1, stdout: '', stderr: `cannot find the record ${id}` },
   ]);
+  nothingIsLeft();
 });
 
 test('a record is named as iStore names it, and a program that brought no package has none', async () => {
@@ -194,7 +207,7 @@ test('what iStore recorded is listed, undone and forgotten; what it did not writ
     await writeFile(join(folder, `${id}.txt`), `${first}\n${packages}`);
     return id;
   };
-  await on.daemon.finished(await on.daemon.submit('install', { package: 'demo-app' }));
+  await run('install', { package: 'demo-app' });
   const md5 = 'b'.repeat(32);
   const undone = await write(
     1000,
@@ -213,11 +226,11 @@ test('what iStore recorded is listed, undone and forgotten; what it did not writ
     { id: undone, ts: 1000, md5, file: 'tool.run' },
     { id: forgotten, ts: 1001, md5, file: 'older.ipk' },
   ]);
-  const task = await on.daemon.submit('unrun', { id: undone });
-  expect((await on.daemon.finished(task)).state).toBe('done');
+  expect((await run('unrun', { id: undone })).state).toBe('done');
   await on.daemon.post('admin/store/del_record', { id: forgotten });
   expect(await on.records()).toEqual([]);
   expect(await installed()).toEqual(['libc']);
+  nothingIsLeft();
 });
 
 async function installed(): Promise<string[]> {

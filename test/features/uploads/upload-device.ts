@@ -1,4 +1,4 @@
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type ClientRequest } from 'node:http';
 import { join } from 'node:path';
 
@@ -90,7 +90,9 @@ export async function createUploadDevice(
     ),
     goOn: async (taskId) => {
       await writeFile(join(device.root, 'tmp/go'), '');
-      return daemon.finished(taskId);
+      const ended = await daemon.finished(taskId);
+      await rm(join(device.root, 'tmp/go'));
+      return ended;
     },
     close: async () => {
       await daemon.close();

@@ -6,14 +6,13 @@ import type { Job } from '../../../jobs/job.ts';
 import type { Act, Plan, StepContext } from '../../../jobs/plan.ts';
 import { reasonOf } from '../../../errors.ts';
 import { isPresent } from '../../../package-management/database.ts';
-import { failureError } from '../../../package-management/failure.ts';
+import { failureError, notInstalled } from '../../../package-management/failure.ts';
 import {
   ONLY,
   remember,
   transaction,
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
-import { notInstalled } from '../../../package-management/transaction/explained.ts';
 import { chosen, transactionSlots } from '../../../package-management/memory.ts';
 import { beforeChangeStep, type PackageTools } from '../../../package-management/tools.ts';
 import { isClosedCircle, removalSet } from '../../../package-management/dependencies.ts';
@@ -33,7 +32,7 @@ export function removePlan(
   const choose = async (context: StepContext): Promise<void> => {
     const database = await tools.manager.installed();
     const target = packageToRemove(database, subject);
-    if (target === undefined) throw notInstalled(purpose, subject);
+    if (target === undefined) throw failureError(purpose, notInstalled(subject));
     const image = await tools.manager.imagePackages();
     const names = removalSet(database, [target], image);
     const refused = isOn(params.system)

@@ -2,15 +2,13 @@ import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import {
-  completeness,
   ONLY,
   remember,
   transaction,
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
-import { notInstalled } from '../../../package-management/transaction/explained.ts';
+import { failureError, notInstalled } from '../../../package-management/failure.ts';
 import { beforeChangeStep, type PackageTools } from '../../../package-management/tools.ts';
-import { reversalSteps } from '../../../package-management/transaction/reversal.ts';
 import {
   chooseUpgrade,
   chooseUpgradeOfAll,
@@ -51,22 +49,16 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
   const judge = judgeUpgrade(tools.manager);
   const work: ChangeWork = {
     ...{ verb: 'upgrade', purpose, choosesFromFeeds: true, areListsTooOld, choose, judge },
+    putsBack: isOfAll ? 'half' : true,
     ...(isOfAll ? { behindChoice: [beforeChangeStep(tools, 'upgrade')] } : {}),
   };
   const { steps, repair } = transaction(tools, ONLY, work);
-  const isComplete = completeness(tools, work);
-  return {
-    steps,
-    repair: [
-      restoreLists(tools.manager.lists),
-      ...reversalSteps(tools, repair, { isOfAll, isComplete }),
-    ],
-  };
+  return { steps, repair: [restoreLists(tools.manager.lists), ...repair] };
 }
 
 async function installedOnes(tools: PackageTools, subject: string): Promise<string[]> {
   const names = await packagesToUpgrade(tools, subject);
-  if (names.length === 0) throw notInstalled(`upgrade ${subject}`, subject);
+  if (names.length === 0) throw failureError(`upgrade ${subject}`, notInstalled(subject));
   return names;
 }
 
