@@ -36,11 +36,16 @@ export interface OpenDevice {
   plant: (name: string, how: (name: string) => string) => Promise<void>;
 }
 
-/** A device on which every user reaches what OpenWrt lets every user reach. */
-export async function createOpenDevice(): Promise<OpenDevice> {
+/**
+ * A device on which every user reaches what OpenWrt lets every user reach.
+ * @param atEnd has what closes it; default: with the test
+ */
+export async function createOpenDevice(
+  atEnd: (close: () => Promise<void>) => void = onTestFinished,
+): Promise<OpenDevice> {
   const directory = await mkdtemp(join(tmpdir(), 'depotd-planted-'));
   const device = await createDevice({ directory });
-  onTestFinished(async () => {
+  atEnd(async () => {
     await device.close();
   });
   await device.opkg('update');

@@ -5,6 +5,7 @@ import { fileVersionSync } from '../../device/file-version.ts';
 import type { Paths } from '../../device/paths.ts';
 import { isShortage } from '../../device/shortage.ts';
 import type { Feed } from '../feed-settings.ts';
+import { isFeed, wordsOf } from './feeds/feed-lines.ts';
 
 /**
  * What of opkg's configuration matters to readers of its database. Paths are where they are to be
@@ -125,35 +126,17 @@ function namesIn(folder: string): string[] {
 }
 
 function addLine(config: OpkgConfig, paths: Paths, line: string): void {
-  const [type = '', name, value] = wordsOf(line);
+  const [type = '', name, value] = line.trimStart().startsWith('#') ? [] : wordsOf(line);
   if (name === undefined) return;
   if (type === 'option') addOption(config, name, value);
-  else if (type === 'arch') config.architectures.set(name, Number(value ?? 10));
-  else if (value !== undefined) addValue(config, paths, { type, name, value });
+  if (type === 'arch') config.architectures.set(name, Number(value ?? 10));
+  if (value === undefined) return;
+  if (type === 'dest') config.destinations.push(paths.onDevice(value));
+  if (type === 'lists_dir') config.listsDir = paths.onDevice(value);
+  if (isFeed(type)) config.feeds.push({ name, url: value, isGzip: type === 'src/gz' });
 }
 
 function addOption(config: OpkgConfig, name: string, value: string | undefined): void {
   config.checksSignatures ||= name === 'check_signature' && value !== '0';
   if (name === 'overlay_root' && value !== undefined) config.overlayRoot ??= value;
-}
-
-function addValue(
-  config: OpkgConfig,
-  paths: Paths,
-  { type, name, value }: { type: string; name: string; value: string },
-): void {
-  if (type === 'dest') config.destinations.push(paths.onDevice(value));
-  if (type === 'lists_dir') config.listsDir = paths.onDevice(value);
-  if (type === 'src' || type === 'src/gz') {
-    config.feeds.push({ name, url: value, isGzip: type === 'src/gz' });
-  }
-}
-
-/**
- * Words are split at white space, or held together by double quotes; `#` starts a comment at the
- * head of a line.
- */
-function wordsOf(line: string): string[] {
-  if (line.trimStart().startsWith('#')) return [];
-  return Array.from(line.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, bare]) => quoted ?? bare ?? '');
 }

@@ -4,14 +4,12 @@ import type { PackageDatabase } from '../database.ts';
 import { explainingLists } from '../failed-feeds.ts';
 import type { BackendContext, PackageBackend, PackageManager, Restoration } from '../manager.ts';
 import { createAutoInstalled } from './database/auto-installed.ts';
-import { createUnmark } from './database/unmark.ts';
 import { createHold } from './changing/hold.ts';
 import { createOpkgCommands } from './changing/commands.ts';
 import { compareVersions } from './compare-versions.ts';
 import { preferredArchitecture } from './config.ts';
 import { createDamaged } from './recovery/damaged.ts';
 import { createDiagnosis } from './diagnosis.ts';
-import { freeBytesFor } from './changing/free-bytes.ts';
 import { createFeedSettings } from './feeds/feed-settings.ts';
 import { openInstallation, statusFileIn } from './installation.ts';
 import { inspectIpk } from './package-file/ipk-file.ts';
@@ -42,10 +40,11 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
   const auto = createAutoInstalled(notes);
   const commands = createOpkgCommands(context);
   const feeds = createFeedSettings(paths, readConfig);
-  const lists = explainingLists(createListsBackup({ readConfig, notes }), { ...context, feeds });
+  const lists = explainingLists(createListsBackup(readConfig, notes), { ...context, feeds });
   const damaged = await createDamaged(notes, infoDir);
   const installed = async (): Promise<PackageDatabase> =>
     damaged.mark(await auto.restoreMarks(await installation.read()));
+  const listing = createListing(installation);
   const metaDir = paths.onDevice('/usr/lib/opkg/meta');
   const restoration = async (): Promise<Restoration> =>
     (await import('./recovery/restoration.ts')).createRestoration({
@@ -62,12 +61,12 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     installed,
     atRest: async () => installation.statusCopy.save(await installation.read()),
     offers: async (names) => findOffers(await readConfig(), names),
-    listing: createListing(installation),
+    listing,
     compareVersions,
     architecture: async () => preferredArchitecture(await readConfig()),
     preview: async (change) =>
       (await import('./planning/preview.ts')).previewChange(installation, change),
-    freeBytes: async () => freeBytesFor(destination, await readConfig()),
+    freeBytes: installation.freeBytes,
     imagePackages: async () =>
       (await import('./database/image-packages.ts')).imagePackages(
         paths.onDevice('/rom/usr/lib/opkg/status'),
@@ -76,7 +75,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     // A damaged status file is put right ahead of each job.
     assertUsable: () => Promise.resolve(),
     health: () => Promise.resolve({}),
-    setHold: createHold(installation, commands, createUnmark({ auto, restoration })),
+    setHold: createHold(installation, commands, { auto, restoration }),
     isSolver: false,
     explain: async (command) => (await import('./changing/failure.ts')).explain(command),
     commands,
@@ -84,9 +83,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
       auto,
       damaged,
       lists,
-      update: commands.update,
-      upgrade: commands.upgrade,
-      opkg: commands.opkg,
+      commands,
     }),
     lists,
     files: { ending: 'ipk', inspect: inspectIpk },

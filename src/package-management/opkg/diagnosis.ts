@@ -7,7 +7,7 @@ export function createDiagnosis(installation: Installation): Diagnosis {
     findDamage: async () => {
       // While opkg writes it, the file is short.
       if ((await lockHolder()) !== undefined) return undefined;
-      if (!(await statusCopy.isIntact())) {
+      if ((await statusCopy.intact()) === undefined) {
         return {
           message: `opkg's record of packages, ${statusFile}, is damaged`,
           remedy: 'begin any package task, such as an update of the lists: it puts the copy back',

@@ -33,7 +33,7 @@ export interface Installation {
   lockHolder: () => Promise<number | undefined>;
   /** Makes what opkg needs to start: its lock file, the folders of its lists and status files. */
   prepareFolders: () => Promise<void>;
-  /** Bytes free for the device root. */
+  /** Bytes free for packages, where opkg itself looks. */
   freeBytes: () => Promise<number>;
   /** opkg removes the control file of a package that it removes, and no other. */
   hasControlFile: (name: string) => Promise<boolean>;
@@ -81,7 +81,10 @@ export async function openInstallation({
       for (const each of destinations) await openStatusFolder(dirname(statusFileIn(each)));
       await ownLockFile(lockFile);
     },
-    freeBytes: () => freeBytesOf(paths.root),
+    freeBytes: async () => {
+      const { overlayRoot = destination } = await readConfig();
+      return freeBytesOf(overlayRoot).catch(() => freeBytesOf(destination));
+    },
     hasControlFile: (name) => hasControl(statusFile, name),
     findOrphans: async (since) => findOrphans(await orphanOptions(since)),
     removeOrphans: async (since) => {

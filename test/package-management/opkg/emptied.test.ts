@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { parseStatus } from '../../../src/package-management/opkg/database/status-file.ts';
+import { writtenAfter } from '../../../src/package-management/opkg/database/info-folder.ts';
 import {
   findEmptied,
   findOtherVersions,
-  writtenAfter,
 } from '../../../src/package-management/opkg/recovery/emptied.ts';
 import {
   lowerVersions,

@@ -7,51 +7,22 @@ import { createDevice, type Device } from '../../device/device.ts';
 import type { Fault } from '../../device/feed.ts';
 import { openHost, type OpkgHost } from './open-host.ts';
 
-const NO_LIST = 'what it sent is not a package list';
-const NOT_FETCHED = 'its list could not be fetched';
-const DAMAGED = 'its list is damaged (unexpected end of file)';
-const BAD_SIGNATURE = 'its signature is bad or missing';
+/** Why a new list is refused. */
+const NO_LIST = { reason: 'what it sent is not a package list', code: 'damaged_package' };
+const DAMAGED = { reason: 'its list is damaged (unexpected end of file)', code: 'damaged_package' };
+const NOT_FETCHED = { reason: 'its list could not be fetched', code: 'download_failed' };
+const BAD_SIGNATURE = { reason: 'its signature is bad or missing', code: 'signature' };
 
-/** Whether signatures are checked, which file goes wrong, how, and why the new list is refused. */
-const FAULTS: { isSigned: boolean; file: string; fault: Fault; reason: string; code: string }[] = [
-  { isSigned: false, file: 'Packages.gz', fault: 'html', reason: NO_LIST, code: 'damaged_package' },
-  {
-    isSigned: false,
-    file: 'Packages.gz',
-    fault: 'truncated',
-    reason: DAMAGED,
-    code: 'damaged_package',
-  },
-  {
-    isSigned: false,
-    file: 'Packages.gz',
-    fault: 'missing',
-    reason: NOT_FETCHED,
-    code: 'download_failed',
-  },
-  {
-    isSigned: false,
-    file: 'Packages.gz',
-    fault: 'closed',
-    reason: NOT_FETCHED,
-    code: 'download_failed',
-  },
-  { isSigned: true, file: 'Packages.gz', fault: 'html', reason: BAD_SIGNATURE, code: 'signature' },
-  {
-    isSigned: true,
-    file: 'Packages.gz',
-    fault: 'missing',
-    reason: NOT_FETCHED,
-    code: 'download_failed',
-  },
-  {
-    isSigned: true,
-    file: 'Packages.sig',
-    fault: 'bad-signature',
-    reason: BAD_SIGNATURE,
-    code: 'signature',
-  },
-  { isSigned: true, file: 'Packages.sig', fault: 'html', reason: BAD_SIGNATURE, code: 'signature' },
+type Refusal = typeof NO_LIST;
+const FAULTS: [isSigned: boolean, file: string, fault: Fault, refusal: Refusal][] = [
+  [false, 'Packages.gz', 'html', NO_LIST],
+  [false, 'Packages.gz', 'truncated', DAMAGED],
+  [false, 'Packages.gz', 'missing', NOT_FETCHED],
+  [false, 'Packages.gz', 'closed', NOT_FETCHED],
+  [true, 'Packages.gz', 'html', BAD_SIGNATURE],
+  [true, 'Packages.gz', 'missing', NOT_FETCHED],
+  [true, 'Packages.sig', 'bad-signature', BAD_SIGNATURE],
+  [true, 'Packages.sig', 'html', BAD_SIGNATURE],
 ];
 
 describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
@@ -69,9 +40,9 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
   afterEach(() => device.feed.behave());
   afterAll(() => device.close());
 
-  test.each(FAULTS.filter((entry) => entry.isSigned === isSigned))(
-    'a $file that is $fault keeps the old list, byte for byte',
-    async ({ file, fault, reason, code }) => {
+  test.each(FAULTS.filter(([isFor]) => isFor === isSigned).map(([, ...fault]) => fault))(
+    'a %s that is %s keeps the old list, byte for byte',
+    async (file, fault, { reason, code }) => {
       const before = await contentOf(folder);
       device.feed.misbehave(file, fault);
 
@@ -160,14 +131,19 @@ const CUTS: [string, RegExp | undefined, string][] = [
   ],
 ];
 
-test.each(CUTS)(
-  'a plain list that breaks off with %s keeps the old one',
-  async (_, cut, reason) => {
-    const device = await createDevice();
-    onTestFinished(() => device.close());
-    const { lists } = (await openHost(device)).manager;
+describe('a plain list that breaks off', () => {
+  let device: Device;
+  let host: OpkgHost;
+  beforeAll(async () => {
+    device = await createDevice();
+    host = await openHost(device);
     await writeFile(join(device.root, 'etc/opkg/distfeeds.conf'), `src lab ${device.feed.url}\n`);
     await device.opkg('update');
+  });
+  afterAll(() => device.close());
+
+  test.each(CUTS)('with %s keeps the old one', async (_, cut, reason) => {
+    const { lists } = host.manager;
     const list = join(device.root, 'var/opkg-lists/lab');
     const before = await readFile(list, 'utf8');
 
@@ -176,8 +152,8 @@ test.each(CUTS)(
     expect((await lists.checkFetched()).map((failed) => failed.reason)).toEqual([reason]);
 
     expect(await readFile(list, 'utf8')).toBe(before);
-  },
-);
+  });
+});
 
 test('a daemon that finds the lists settled by the one before it says the same of them', async () => {
   const device = await createDevice();

@@ -1,18 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { sizeText } from '../../../format-bytes.ts';
 import type { Failure } from '../../failure.ts';
 import type { InstalledPackage, PackageDatabase } from '../../database.ts';
 import { compareVersions } from '../compare-versions.ts';
-import { parseStanza } from '../database/stanza.ts';
+import type { Installation } from '../installation.ts';
+import { listedFiles, readControl } from '../database/info-folder.ts';
 import { parseStatus } from '../database/status-file.ts';
-
-interface Locations {
-  /** Of the root: other destinations have their own, and packages go there by hand alone. */
-  statusFile: string;
-  /** Folder of control files, lists of files and scripts. */
-  infoDir: string;
-}
 
 /**
  * Of the packages that a command brought, the first that is on record as installed, and is not:
@@ -22,7 +15,7 @@ interface Locations {
  */
 export async function findHollow(
   before: PackageDatabase,
-  locations: Locations,
+  locations: Pick<Installation, 'statusFile' | 'infoDir'>,
 ): Promise<Failure | undefined> {
   const after = parseStatus(await readFile(locations.statusFile, 'utf8'));
   for (const entry of after.values()) {
@@ -37,10 +30,9 @@ export async function findHollow(
 
 async function faultOf(
   { name, version }: InstalledPackage,
-  { infoDir }: Locations,
+  { infoDir }: Pick<Installation, 'infoDir'>,
 ): Promise<string | undefined> {
-  const text = await readFile(join(infoDir, `${name}.control`), 'utf8').catch(() => '');
-  const control = parseStanza(text);
+  const control = await readControl(infoDir, name);
   if (compareVersions(control.get('Version') ?? '', version) !== 0) {
     return `the file of ${name} is damaged: it describes no package of that version`;
   }
@@ -50,12 +42,6 @@ async function faultOf(
     ? `none of the ${sizeText(size)} of ${name} is there: its file is damaged, or another ` +
         'package took its place'
     : undefined;
-}
-
-/** Each absolute, as its record has them; none without a record. */
-export async function listedFiles(infoDir: string, name: string): Promise<string[]> {
-  const list = await readFile(join(infoDir, `${name}.list`), 'utf8').catch(() => '');
-  return list.split('\n').flatMap((line) => line.split('\t')[0] || []);
 }
 
 /** OpenWrt's builder gives the size of the archive: of one without files, 10240 bytes. */

@@ -24,8 +24,8 @@ export function explain({ output, names }: FailedCommand): Failure | undefined {
   const { errors, said } = parseOutput(lines);
   const known = firstMatch(errors, ERRORS, { lines, names });
   if (known !== undefined && known.code !== 'script_failed') return known;
-  const stated = firstMatch(said, STATEMENTS, { lines, names });
-  if (known !== undefined || stated !== undefined) return known ?? stated;
+  const statement = firstMatch(said, STATEMENTS, { lines, names });
+  if (known !== undefined || statement !== undefined) return known ?? statement;
   const last = errors.split('\n').findLast((line) => line !== '' && !GENERIC.test(line));
   const words = last ?? errors.split('\n').at(-1);
   return words === undefined || words === ''
@@ -185,36 +185,28 @@ const ERRORS: readonly Complaint[] = [
   },
 ];
 
-/** On standard output, where maintainer scripts print, too. */
+/** On standard output, where maintainer scripts print, too: of packages that are concerned. */
 const STATEMENTS: readonly Complaint[] = [
-  {
-    expression: /^Refusing to remove essential package (\S+?)\.$/gm,
-    failure: ([name = ''], { names }) =>
-      names.includes(name)
-        ? {
-            code: 'essential',
-            package: name,
-            reason: `${name} is essential: the device does not work without it`,
-          }
-        : undefined,
-  },
-  {
-    expression: /^Package (\S+) version \S+ has no valid architecture, ignoring\.$/gm,
-    failure: ([name = ''], { names }) =>
-      names.includes(name) ? wrongArchitecture(name) : undefined,
-  },
-  {
-    expression: /^Unknown package '(\S+)'\.$/gm,
-    failure: ([name = ''], { names }) => (names.includes(name) ? notOffered(name) : undefined),
-  },
-  {
-    expression: /^Not upgrading package (\S+) which is marked hold /gm,
-    failure: ([name = ''], { names }) =>
-      names.includes(name)
-        ? { code: 'held', package: name, reason: `${name} is held at its version` }
-        : undefined,
-  },
+  stated(/^Refusing to remove essential package (\S+?)\.$/gm, (name) => ({
+    code: 'essential',
+    package: name,
+    reason: `${name} is essential: the device does not work without it`,
+  })),
+  stated(/^Package (\S+) version \S+ has no valid architecture, ignoring\.$/gm, wrongArchitecture),
+  stated(/^Unknown package '(\S+)'\.$/gm, notOffered),
+  stated(/^Not upgrading package (\S+) which is marked hold /gm, (name) => ({
+    code: 'held',
+    package: name,
+    reason: `${name} is held at its version`,
+  })),
 ];
+
+function stated(expression: RegExp, failure: (name: string) => Failure): Complaint {
+  return {
+    expression,
+    failure: ([name = ''], { names }) => (names.includes(name) ? failure(name) : undefined),
+  };
+}
 
 const LARGEST_KILOBYTES = 2n ** 40n;
 

@@ -1,18 +1,24 @@
 import { run } from '../../../device/exec.ts';
 import type { InstalledPackage } from '../../database.ts';
 import { lastWords, plainLines, failureError } from '../../failure.ts';
-import type { PackageManager } from '../../manager.ts';
+import type { PackageManager, Restoration } from '../../manager.ts';
+import type { AutoInstalled } from '../database/auto-installed.ts';
 import type { Installation } from '../installation.ts';
 import type { OpkgCommands } from './commands.ts';
 import { waitForOpkg } from './lock.ts';
 
 const LIMITS = { timeoutMs: 30_000, maxBytes: 64 * 1024 };
 
+interface Marks {
+  auto: Pick<AutoInstalled, 'forget'>;
+  restoration: () => Promise<Pick<Restoration, 'recordsOf' | 'finish'>>;
+}
+
 /** opkg's own hold is a flag in its record, beside what says whether its owner asked for it. */
 export function createHold(
   installation: Installation,
   commands: OpkgCommands,
-  unmark: (name: string) => Promise<void>,
+  marks: Marks,
 ): PackageManager['setHold'] {
   return async (name, { isHeld, isAuto }) => {
     const entry = (await installation.read()).get(name);
@@ -24,12 +30,21 @@ export function createHold(
     } else if (entry !== undefined && !isHeld && isAuto === false) {
       // Somebody else's opkg would write what it has read over that.
       await waitForOpkg(installation, QUIETLY);
-      await unmark(name);
+      await unmark(name, marks);
     }
   };
 }
 
 const QUIETLY = { note: () => Promise.resolve(), signal: new AbortController().signal };
+
+/** opkg has no command that takes away its mark of what came as a dependency. */
+async function unmark(name: string, { auto, restoration }: Marks): Promise<void> {
+  await auto.forget(name);
+  const { recordsOf, finish } = await restoration();
+  const record = (await recordsOf([name])).get(name) ?? '';
+  const lines = record.split('\n').filter((line) => !line.startsWith('Auto-Installed:'));
+  await finish(new Map([[name, lines.join('\n')]]));
+}
 
 function flagOf(entry: InstalledPackage | undefined): string {
   return entry?.isAuto === true ? 'ok' : 'user';

@@ -26,10 +26,6 @@ const LEAST_FREE_BYTES = 1024 ** 2;
 /** With more free than that nobody looks what a change takes: it reads all lists for that. */
 const SCARCE_BYTES = 512 * 1024 ** 2;
 
-interface Surroundings extends Omit<DamageTools, 'waitForLock' | 'wasShutOut'> {
-  auto: AutoInstalled;
-}
-
 /**
  * Around opkg's command: its lock is waited for, since opkg does not; and its status file, which it
  * truncates and writes in place, is copied before and judged after. It syncs nothing, so that what
@@ -37,21 +33,20 @@ interface Surroundings extends Omit<DamageTools, 'waitForLock' | 'wasShutOut'> {
  */
 export function createTransactionSteps(
   installation: Installation,
-  { auto, ...surroundings }: Surroundings,
+  { auto, ...others }: Omit<DamageTools, 'wasShutOut'> & { auto: AutoInstalled },
 ): TransactionSteps {
   const { statusCopy } = installation;
-  const { damaged } = surroundings;
-  const tools = {
-    ...surroundings,
-    waitForLock: (context: StepContext) => waitForOpkg(installation, context),
-    wasShutOut: hasLostLock,
-  };
+  const { damaged } = others;
+  const tools = { ...others, wasShutOut: hasLostLock };
   // The kernel takes 10 ms and more to tell of locks.
   const ready = ahead((context) => makeReady(installation, context));
-  const atFirst = { ...tools, meanwhile: ready.begin };
   return {
     first: (choosesFromFeeds, areListsTooOld) =>
-      listsSteps(installation, { ...atFirst, areListsTooOld }, () => choosesFromFeeds),
+      listsSteps(
+        installation,
+        { ...tools, areListsTooOld, meanwhile: ready.begin },
+        () => choosesFromFeeds,
+      ),
     needSpace: (purpose) => needSpace(installation, purpose),
     before: (changeIn, _, { keep, ...readies } = {}) => [
       {
@@ -206,7 +201,7 @@ async function prepare(
   context: StepContext,
   wasHeld: boolean,
 ): Promise<boolean> {
-  if (await statusCopy.isIntact()) return wasHeld;
+  if ((await statusCopy.intact()) !== undefined) return wasHeld;
   await context.note(
     'the status file of opkg is damaged; the copy from before the last job is put back',
   );
@@ -259,7 +254,7 @@ async function mendStatus(
 async function faultOf(installation: Installation): Promise<string | undefined> {
   const before = await installation.statusCopy.read();
   if (before === undefined) return undefined;
-  if (!(await installation.statusCopy.isIntact())) {
+  if ((await installation.statusCopy.intact()) === undefined) {
     return 'the status file of opkg came out damaged; the copy from before is put back';
   }
   const after = await installation.read();

@@ -25,8 +25,8 @@ export interface StatusCopy {
   read: () => Promise<PackageDatabase | undefined>;
   /** The same as opkg wrote it. */
   text: () => Promise<string | undefined>;
-  /** Whether the status file in use can be read to its end. */
-  isIntact: () => Promise<boolean>;
+  /** Of the status file in use; undefined if it cannot be read to its end. */
+  intact: () => Promise<string | undefined>;
   restore: () => Promise<void>;
 }
 
@@ -71,9 +71,10 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
       return parsed.packages;
     },
     text: readCopy,
-    isIntact: async () => {
+    intact: async () => {
       const text = await readStatus(statusFile);
-      return text === '' ? ((await readCopy()) ?? '') === '' : endsWell(text);
+      const isWhole = text === '' ? ((await readCopy()) ?? '') === '' : endsWell(text);
+      return isWhole ? text : undefined;
     },
     restore: async () => {
       const text = await readCopy();

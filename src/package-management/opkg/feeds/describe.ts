@@ -4,99 +4,71 @@ import {
   cutLine,
   LISTING_LIMITS,
   type OfferedPackage,
+  type PackageSummary,
 } from '../../listing.ts';
-import { parseDepends, parseNames } from '../database/stanza.ts';
+import { isOfApp } from '../../names.ts';
+import { parseDepends, parseNames, parseStanza, type Stanza } from '../database/stanza.ts';
+
+/** `architecture` says whether it can be installed here. */
+export type OpkgDescription = OfferedPackage & { architecture: string };
+export type OpkgSummary = PackageSummary & { architecture: string };
 
 /**
  * What a paragraph of a package list or a control file says of a package (Debian policy, section
- * 5.1; docs/reference/opkg.md). Read when it is asked for: of ten thousand paragraphs most people
- * want to know three fields.
+ * 5.1; docs/reference/opkg.md).
  * @param feed empty for the device's own records
  */
 export function describeParagraph(paragraph: string, feed = ''): OpkgDescription {
-  const line = (field: string): string => cutLine(fieldIn(paragraph, field));
-  const names = (field: string): string[] => cutEntries(parseNames(fieldIn(paragraph, field)));
+  const stanza = parseStanza(paragraph);
+  const line = lineIn(stanza);
   return {
-    feed,
-    name: line('Package'),
-    version: line('Version'),
-    architecture: line('Architecture'),
-    section: line('Section'),
-    get description() {
-      return textOf(fieldIn(paragraph, 'Description'));
-    },
-    get tags() {
-      return names('Tags');
-    },
-    get downloadBytes() {
-      return countIn(line('Size'));
-    },
-    get installedBytes() {
-      return countIn(line('Installed-Size'));
-    },
-    get depends() {
-      return cutEntries(parseDepends(fieldIn(paragraph, 'Depends')));
-    },
-    get provides() {
-      return names('Provides');
-    },
-    get conflicts() {
-      return names('Conflicts');
-    },
-    get isEssential() {
-      return line('Essential') === 'yes';
-    },
-    get homepage() {
-      return line('URL') || line('Homepage');
-    },
-    get license() {
-      return line('License');
-    },
-    get maintainer() {
-      return line('Maintainer');
-    },
-    get sha256() {
-      return line('SHA256sum') || undefined;
-    },
-    get time() {
-      return countIn(line('SourceDateEpoch'));
-    },
+    ...summaryOf(stanza, feed),
+    depends: dependsIn(stanza),
+    provides: namesIn(stanza, 'Provides'),
+    conflicts: namesIn(stanza, 'Conflicts'),
+    isEssential: line('Essential') === 'yes',
+    homepage: line('URL') || line('Homepage'),
+    license: line('License'),
+    maintainer: line('Maintainer'),
+    sha256: line('SHA256sum') || undefined,
   };
 }
 
-export type OpkgDescription = OfferedPackage & { architecture: string };
-
-/** A field's text with its continuation lines; empty if there is none of that name. */
-function fieldIn(paragraph: string, name: string): string {
-  const from = startOf(paragraph, `${name}:`);
-  if (from === -1) return '';
-  let end = paragraph.indexOf('\n', from);
-  while (end !== -1 && /[ \t]/.test(paragraph.charAt(end + 1))) {
-    end = paragraph.indexOf('\n', end + 1);
-  }
-  return paragraph.slice(from, end === -1 ? undefined : end).trim();
+export function summarizeParagraph(paragraph: string, feed: string): OpkgSummary {
+  return summaryOf(parseStanza(paragraph), feed);
 }
 
-function startOf(paragraph: string, label: string): number {
-  if (paragraph.startsWith(label)) return label.length;
-  const found = paragraph.indexOf(`\n${label}`);
-  return found === -1 ? -1 : found + 1 + label.length;
+function summaryOf(stanza: Stanza, feed: string): OpkgSummary {
+  const line = lineIn(stanza);
+  const name = line('Package');
+  return {
+    feed,
+    name,
+    version: line('Version'),
+    architecture: line('Architecture'),
+    section: line('Section'),
+    description: textOf(stanza.get('Description') ?? ''),
+    tags: namesIn(stanza, 'Tags'),
+    downloadBytes: countIn(line('Size')),
+    installedBytes: countIn(line('Installed-Size')),
+    depends: isOfApp(name) ? dependsIn(stanza) : [],
+    time: countIn(line('SourceDateEpoch')),
+  };
 }
 
-/** Continuation lines are indented; one of a dot is empty (Debian policy, section 5.6.13). */
-export function textOf(field: string): string {
-  const text = field.slice(0, 2 * LISTING_LIMITS.descriptionCharacters);
-  // As most are.
-  if (!text.includes('\n') && text !== '.') return cutText(text.trim());
-  return cutText(
-    text
-      .split('\n')
-      .map((line) => line.trim())
-      .map((line) => (line === '.' ? '' : line))
-      .join('\n'),
-  );
+function lineIn(stanza: Stanza): (field: string) => string {
+  return (field) => cutLine(stanza.get(field) ?? '');
 }
 
-function cutText(text: string): string {
-  return text.slice(0, LISTING_LIMITS.descriptionCharacters);
+function namesIn(stanza: Stanza, field: string): string[] {
+  return cutEntries(parseNames(stanza.get(field)));
+}
+
+function dependsIn(stanza: Stanza): string[][] {
+  return cutEntries(parseDepends(stanza.get('Depends')));
+}
+
+/** Of its lines one of a dot is empty (Debian policy, section 5.6.13). */
+function textOf(field: string): string {
+  return field.replace(/^\.$/gm, '').trim().slice(0, LISTING_LIMITS.descriptionCharacters);
 }

@@ -36,12 +36,12 @@ function parseComment([type = '', name, url, ...more]: readonly string[]): Line 
     : undefined;
 }
 
-function isFeed(type: string): boolean {
+export function isFeed(type: string): boolean {
   return type === 'src' || type === 'src/gz';
 }
 
 /** Split at white space, or held together by double quotes. */
-function wordsOf(text: string): string[] {
+export function wordsOf(text: string): string[] {
   return Array.from(text.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, bare]) => quoted ?? bare ?? '');
 }
 

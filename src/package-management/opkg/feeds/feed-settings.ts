@@ -1,8 +1,8 @@
-import { copyFile, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { editOwnerFile, readPart, readSmallFile } from '../../../device/owner-file.ts';
+import { editOwnerFile, readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
 import {
@@ -11,7 +11,7 @@ import {
   parseUsignSignature,
   type UsignKey,
 } from '../../../device/usign.ts';
-import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
+import { DepotError, reasonOf } from '../../../errors.ts';
 import {
   keyFiles,
   isWebPage,
@@ -26,7 +26,8 @@ import {
 import { ADVICE } from '../../problem.ts';
 import { configFiles, type OpkgConfig } from '../config.ts';
 import { editFeedLines, parseFeedLine } from './feed-lines.ts';
-import { damagedBy, faultInList, GZIP_HEAD, notAList } from './lists-backup.ts';
+import { damagedBy, faultInList, isPacked, notAList } from './lists-backup.ts';
+import { copyList, copyOrRemove } from './lists.ts';
 
 const CUSTOM = 'customfeeds.conf';
 /** As they lie among what was fetched. */
@@ -84,13 +85,8 @@ export function createFeedSettings(
     },
     adopt: async ({ name }, folder) => {
       const lists = await listsDir({ name });
-      await copyInto(join(folder, LIST), lists, name);
-      const signature = `${name}.sig`;
-      await copyInto(join(folder, SIGNATURE), lists, signature).catch(async (error: unknown) => {
-        if (systemCode(error) !== 'ENOENT') throw error;
-        // An older one is of another list.
-        await rm(join(lists, signature), { force: true });
-      });
+      await copyList(join(folder, LIST), join(lists, name));
+      await copyOrRemove(join(folder, SIGNATURE), join(lists, `${name}.sig`));
     },
     forget: async ({ name }) => {
       const lists = await listsDir({ name });
@@ -237,21 +233,4 @@ async function checkSignature(
   if (isSignedBy(message, signature, key)) return;
   const reason = `its signature by the key ${key.id} does not fit its list`;
   throw unusableFeed(feed, 'signature', { reason });
-}
-
-async function isPacked(file: string): Promise<boolean> {
-  return (await readPart(file, GZIP_HEAD.length)).equals(GZIP_HEAD);
-}
-
-/** Hidden until it is whole. */
-async function copyInto(source: string, folder: string, name: string): Promise<void> {
-  const temporary = join(folder, `.${name}.new`);
-  try {
-    await rm(temporary, { force: true });
-    await copyFile(source, temporary);
-    await rename(temporary, join(folder, name));
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
 }

@@ -12,11 +12,10 @@ import {
 import { isPackageName } from '../../names.ts';
 import { isPresent } from '../../database.ts';
 import type { OpkgConfig } from '../config.ts';
-import { describeParagraph } from './describe.ts';
+import { describeParagraph, summarizeParagraph, type OpkgSummary } from './describe.ts';
 import { statusFileIn, type Installation } from '../installation.ts';
 import { listFiles } from './lists.ts';
-import { readParagraphs, readPieces } from './paragraphs.ts';
-import { visitSummaries, type OpkgSummary } from './summaries.ts';
+import { paragraphsIn, readParagraphs, readPieces } from './paragraphs.ts';
 
 type Records = Pick<Installation, 'readConfig' | 'read'>;
 
@@ -76,11 +75,12 @@ async function summarizeList(
   visit: (offer: PackageSummary) => boolean,
 ): Promise<boolean> {
   const feed = basename(file);
-  const visitUsable = (offer: OpkgSummary): boolean =>
-    !isUsable(offer, architectures) || visit(offer);
   try {
     for await (const piece of readPieces(file)) {
-      if (!visitSummaries(piece, feed, visitUsable)) return false;
+      for (const paragraph of paragraphsIn(piece)) {
+        const offer = summarizeParagraph(paragraph, feed);
+        if (isUsable(offer, architectures) && !visit(offer)) return false;
+      }
     }
   } catch {
     // The list is damaged: as above.

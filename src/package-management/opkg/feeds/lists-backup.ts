@@ -1,17 +1,7 @@
-import {
-  copyFile,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { reasonOf, systemCode } from '../../../errors.ts';
+import { reasonOf } from '../../../errors.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
 import { isThere } from '../../../device/is-there.ts';
 import { readPart } from '../../../device/owner-file.ts';
@@ -22,6 +12,7 @@ import { isWebPage, WEB_PAGE, type FeedFault } from '../../feed-settings.ts';
 import type { FailedFeed, FeedLists } from '../../manager.ts';
 import { ADVICE } from '../../problem.ts';
 import type { OpkgConfig } from '../config.ts';
+import { copyList, copyOrRemove } from './lists.ts';
 import { readParagraphs } from './paragraphs.ts';
 
 /**
@@ -31,7 +22,7 @@ import { readParagraphs } from './paragraphs.ts';
  * lies beside them, in memory on OpenWrt, where any user may write: in a folder with a name of its
  * own (mkdtemp(3)) that no other user can look into or replace, and that is on record.
  */
-export function createListsBackup({ readConfig, notes }: ListsBackupOptions): FeedLists {
+export function createListsBackup(readConfig: () => Promise<OpkgConfig>, notes: Notes): FeedLists {
   const findCopy = async (): Promise<string | undefined> => {
     const record = v.safeParse(copyRecord, await notes.read(NOTE));
     return record.success && (await isPrivateFolder(record.output.folder))
@@ -50,7 +41,7 @@ export function createListsBackup({ readConfig, notes }: ListsBackupOptions): Fe
       const folder = await mkdtemp(`${lists}.kept-`);
       await notes.write(NOTE, { folder });
       for (const entry of await readdir(lists, { withFileTypes: true })) {
-        if (entry.isFile()) await copyWithTime(join(lists, entry.name), join(folder, entry.name));
+        if (entry.isFile()) await copyList(join(lists, entry.name), join(folder, entry.name));
       }
       await writeFile(join(folder, MARKER), '');
     },
@@ -60,7 +51,11 @@ export function createListsBackup({ readConfig, notes }: ListsBackupOptions): Fe
       const config = await readConfig();
       const lists = await openTrustedFolder(config.listsDir, 0o755);
       const failed = await verdictOn(config, copy);
-      for (const { feed } of failed) await putBack(copy, lists, feed.name);
+      for (const { feed } of failed) {
+        for (const file of [feed.name, `${feed.name}.sig`]) {
+          await copyOrRemove(join(copy, file), join(lists, file));
+        }
+      }
       const output = (await context?.printed(MOST_OUTPUT_BYTES)) ?? '';
       return failed.map((entry) => withCause(entry, output));
     },
@@ -73,23 +68,11 @@ const MOST_OUTPUT_BYTES = 256 * 1024;
 
 /** Why a list could not be fetched, opkg alone knows. */
 function withCause(failed: FailedFeed, output: string): FailedFeed {
-  const { feed, reason, code: kind = 'damaged_package' } = failed;
-  if (kind !== 'download_failed') return { ...failed, code: kind };
-  const exitCodes = new Map(
-    Array.from(
-      output.matchAll(/Failed to download (\S+), wget returned (\d+)\./g),
-      ([, url = '', exitCode]) => [url.replace(/\/[^/]*$/, ''), exitCode] as const,
-    ),
-  );
-  const why = downloadFault(exitCodes.get(feed.url));
-  return exitCodes.has(feed.url)
-    ? { feed, reason: `its list could not be fetched: ${why}`, code: kind }
-    : { feed, reason, code: kind };
-}
-
-interface ListsBackupOptions {
-  readConfig: () => Promise<OpkgConfig>;
-  notes: Notes;
+  if (failed.code !== 'download_failed') return failed;
+  const faults = output.matchAll(/Failed to download (\S+)\/[^/\s]*, wget returned (\d+)\./g);
+  const [, , exitCode] = [...faults].findLast(([, url]) => url === failed.feed.url) ?? [];
+  if (exitCode === undefined) return failed;
+  return { ...failed, reason: `its list could not be fetched: ${downloadFault(exitCode)}` };
 }
 
 /** Where the copy lies. */
@@ -109,7 +92,7 @@ async function verdictOn(config: OpkgConfig, copy: string): Promise<FailedFeed[]
   const failed: FailedFeed[] = [];
   for (const feed of config.feeds) {
     const fault = await faultOf(config, feed, copy);
-    if (fault !== undefined) failed.push({ feed, ...fault });
+    if (fault !== undefined) failed.push({ feed, code: 'damaged_package', ...fault });
   }
   await replaceFile(file, JSON.stringify(failed));
   return failed;
@@ -136,16 +119,16 @@ async function faultOf(
   if (list.size === 0 && before !== undefined && before.size > 0) {
     return damagedBy('nothing is left of it');
   }
-  return feed.isGzip && !(await isPackedOrEmpty(file)) ? notAList(file) : faultInList(file);
+  const isOther = feed.isGzip && list.size > 0 && !(await isPacked(file));
+  return isOther ? notAList(file) : faultInList(file);
 }
 
 /** RFC 1952: how a gzip member starts. */
-export const GZIP_HEAD = Buffer.of(0x1f, 0x8b);
+const GZIP_HEAD = Buffer.of(0x1f, 0x8b);
 
-async function isPackedOrEmpty(file: string): Promise<boolean> {
-  // Its head alone: a list is as large as its feed likes.
-  const head = await readPart(file, GZIP_HEAD.length);
-  return head.length === 0 || head.equals(GZIP_HEAD);
+/** By its head alone: a list is as large as its feed likes. */
+export async function isPacked(file: string): Promise<boolean> {
+  return (await readPart(file, GZIP_HEAD.length)).equals(GZIP_HEAD);
 }
 
 /** Why a file is no package list as a feed sends it; undefined for one that is. */
@@ -183,25 +166,3 @@ export function damagedBy(what: string): FeedFault {
 
 /** What follows a package's file in a list, as far as the feed gives it. */
 const LAST_FIELDS = [/^Size:/m, /^SHA256sum:/m, /^MD5Sum:/m];
-
-/** The time says when the list was fetched. */
-async function copyWithTime(source: string, target: string): Promise<void> {
-  await copyFile(source, target);
-  const { atime, mtime } = await stat(source);
-  await utimes(target, atime, mtime);
-}
-
-async function putBack(copy: string, listsDir: string, name: string): Promise<void> {
-  for (const file of [name, `${name}.sig`]) {
-    const temporary = join(listsDir, `.${file}.new`);
-    const wasThere = await copyWithTime(join(copy, file), temporary).then(
-      () => true,
-      (error: unknown) => {
-        if (systemCode(error) === 'ENOENT') return false;
-        throw error;
-      },
-    );
-    if (wasThere) await rename(temporary, join(listsDir, file));
-    else await rm(join(listsDir, file), { force: true });
-  }
-}

@@ -1,16 +1,16 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { systemCode } from '../../../errors.ts';
 import { cutLine } from '../../listing.ts';
 import type { Offer } from '../../manager.ts';
 import type { OpkgConfig } from '../config.ts';
 import { compareVersions } from '../compare-versions.ts';
-import { readParagraphs } from './paragraphs.ts';
 import { parseStanza } from '../database/stanza.ts';
+import { readParagraphs } from './paragraphs.ts';
 
 /**
- * The versions that the package lists offer for some names, newest first. Lists are
- * read as a stream, gzip or plain, and only the paragraphs asked for are kept, since a list
- * unpacked can be larger than the daemon.
+ * The versions that the package lists offer for some names, newest first. Of a paragraph three
+ * fields are read: a list may have 200,000 of one name.
  */
 export async function findOffers(
   config: OpkgConfig,
@@ -55,9 +55,7 @@ export async function listFiles({
     .map((name) => join(listsDir, name));
 }
 
-interface ListEntry {
-  name: string;
-  version: string;
+interface ListEntry extends Offer {
   architecture: string;
 }
 
@@ -66,11 +64,9 @@ async function* readList(file: string, wanted: ReadonlySet<string>): AsyncGenera
   try {
     for await (const paragraph of readParagraphs(file, (name) => wanted.has(name))) {
       const stanza = parseStanza(paragraph);
-      yield {
-        name: detached(stanza.get('Package')),
-        version: detached(stanza.get('Version')),
-        architecture: stanza.get('Architecture') ?? '',
-      };
+      const architecture = stanza.get('Architecture') ?? '';
+      const [name, version] = [detached(stanza.get('Package')), detached(stanza.get('Version'))];
+      yield { name, version, architecture };
     }
   } catch {
     // The list is damaged: opkg, too, goes on with what it could read.
@@ -80,4 +76,27 @@ async function* readList(file: string, wanted: ReadonlySet<string>): AsyncGenera
 /** A text by itself: a part of a larger one would keep the whole of it in memory. */
 function detached(text = ''): string {
   return Buffer.from(cutLine(text)).toString();
+}
+
+/** Hidden until it is whole; with its time, which says when the list was fetched. */
+export async function copyList(source: string, target: string): Promise<void> {
+  const temporary = join(dirname(target), `.${basename(target)}.new`);
+  try {
+    await rm(temporary, { force: true });
+    await copyFile(source, temporary);
+    const { atime, mtime } = await stat(source);
+    await utimes(temporary, atime, mtime);
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Without a source: what is there is of another list. */
+export async function copyOrRemove(source: string, target: string): Promise<void> {
+  await copyList(source, target).catch(async (error: unknown) => {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    await rm(target, { force: true });
+  });
 }

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Command } from '../../../device/command.ts';
 import { reasonOf } from '../../../errors.ts';
 import { retryFrom, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
@@ -7,13 +6,14 @@ import { failureError } from '../../failure.ts';
 import { LACKING_LISTS, needsNoList, OLD_LISTS } from '../../lists-state.ts';
 import type { FeedLists } from '../../manager.ts';
 import { transactionSlots } from '../../memory.ts';
+import type { OpkgCommands } from '../changing/commands.ts';
+import { waitForOpkg } from '../changing/lock.ts';
 import type { Installation } from '../installation.ts';
 import { listFiles } from './lists.ts';
 
 export interface ListsTools {
   lists: FeedLists;
-  update: () => Command;
-  waitForLock: (context: StepContext) => Promise<unknown>;
+  commands: Pick<OpkgCommands, 'update'>;
   wasShutOut: (context: StepContext) => Promise<boolean>;
   areListsTooOld?: (() => Promise<boolean>) | undefined;
   /** Begins, once nothing is fetched any more, what a later step waits for. */
@@ -27,7 +27,7 @@ export interface ListsTools {
  */
 export function listsSteps(
   installation: Installation,
-  { lists, update, waitForLock, wasShutOut, areListsTooOld, meanwhile }: ListsTools,
+  { lists, commands, wasShutOut, areListsTooOld, meanwhile }: ListsTools,
   isNeeded: (context: StepContext) => boolean,
 ): Step[] {
   return [
@@ -41,7 +41,7 @@ export function listsSteps(
         if (!isLacking && (await areListsTooOld?.()) !== true) return undefined;
         await note(isLacking ? LACKING_LISTS : OLD_LISTS);
         await installation.prepareFolders();
-        await waitForLock(context);
+        await waitForOpkg(installation, context);
         try {
           await lists.backUp();
         } catch (error) {
@@ -57,7 +57,7 @@ export function listsSteps(
       id: 'fetch-lists',
       label: 'fetch lists',
       mustSucceed: false,
-      command: (context) => (fetching.read(context).fetchesLists ? update() : undefined),
+      command: (context) => (fetching.read(context).fetchesLists ? commands.update() : undefined),
     },
     {
       id: 'check-lists',

@@ -1,12 +1,14 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { lstat, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { syncPath } from '../../../device/durable-file.ts';
+import { hasEntry } from '../../../device/is-there.ts';
 import { tarFiles } from '../../../device/tar/tar-files.ts';
 import { END_OF_TAR, tarHeader, tarMember, tarPadding } from '../../../device/tar/tar-writer.ts';
+import { isInfoOf, listedFiles } from '../database/info-folder.ts';
 import { inspectIpk } from './ipk-file.ts';
 
 interface PackOptions {
@@ -62,7 +64,7 @@ async function* membersOf(control: Buffer, data: string): AsyncGenerator<Buffer>
 /** What opkg keeps of the package beside its list of files: control, conffiles and scripts. */
 async function controlOf({ name, infoDir }: PackOptions): Promise<Buffer> {
   const files = (await readdir(infoDir)).filter(
-    (file) => file.startsWith(`${name}.`) && file !== `${name}.list`,
+    (file) => isInfoOf(file, name) && file !== `${name}.list`,
   );
   const members = await Promise.all(
     files.map(async (file) => {
@@ -78,17 +80,7 @@ async function controlOf({ name, infoDir }: PackOptions): Promise<Buffer> {
 
 /** What of the package is still there; a conffile may have been removed by its owner. */
 async function filesOf({ name, infoDir, destination }: PackOptions): Promise<string[]> {
-  const lines = (await readFile(join(infoDir, `${name}.list`), 'utf8'))
-    .split('\n')
-    .map((line) => line.split('\t')[0] ?? '');
-  const paths = lines.filter((path) => path.startsWith('/'));
-  const isThere = await Promise.all(
-    paths.map((path) =>
-      lstat(join(destination, path)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
+  const paths = (await listedFiles(infoDir, name)).filter((path) => path.startsWith('/'));
+  const isThere = await Promise.all(paths.map((path) => hasEntry(join(destination, path))));
   return paths.filter((_, index) => isThere[index]);
 }

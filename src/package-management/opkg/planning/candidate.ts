@@ -6,7 +6,7 @@ import {
   type Catalogue,
   type Name,
 } from './catalogue.ts';
-import { isSatisfiedBy, type Dependency, type Relation } from './relations.ts';
+import { isSatisfiedBy, type Dependency } from './relations.ts';
 
 /** One run of opkg, as far as it can be known beforehand. */
 export interface Search {
@@ -50,33 +50,28 @@ interface Wanted {
  */
 function bestCandidate(search: Search, wanted: Wanted): Candidate | undefined {
   const matching = matchingCandidates(search, wanted.entry);
-  const isNamed = ({ record }: Candidate): boolean => search.asked.has(record.name);
-  let best: Candidate | undefined;
-  let bestScore = 0;
-  for (const candidate of matching.filter(wanted.accepts)) {
-    const isItself = candidate.record.name === wanted.entry.name;
-    const score = 1 + Number(isItself) + Number(isNamed(candidate));
-    if (score < bestScore) continue;
-    best = candidate;
-    bestScore = score;
-  }
+  const score = ({ record: { name } }: Candidate): number =>
+    Number(name === wanted.entry.name) + Number(search.asked.has(name));
   return (
-    best ??
+    lastOfHighest(matching.filter(wanted.accepts), score) ??
     matching.findLast(({ isHeld, isPreferred }) => isHeld || isPreferred) ??
     matching.findLast(({ parent }) => isThere(parent)) ??
     (matching.length === 1 ? matching[0] : undefined) ??
-    (wanted.isQuiet ? undefined : mostSpecific(search, matching))
+    (wanted.isQuiet ? undefined : lastOfHighest(matching.toReversed(), search.catalogue.priority))
   );
 }
 
-function mostSpecific(
-  { catalogue }: Search,
-  matching: readonly Candidate[],
+function lastOfHighest(
+  candidates: readonly Candidate[],
+  score: (candidate: Candidate) => number,
 ): Candidate | undefined {
   let best: Candidate | undefined;
-  for (const candidate of matching) {
-    const isBetter = best === undefined || catalogue.priority(candidate) > catalogue.priority(best);
-    if (isBetter) best = candidate;
+  let highest = 0;
+  for (const candidate of candidates) {
+    const its = score(candidate);
+    if (its < highest) continue;
+    best = candidate;
+    highest = its;
   }
   return best;
 }
@@ -170,22 +165,13 @@ function firstSatisfier(
 ): Candidate | undefined {
   for (const relation of anyOf) {
     search.catalogue.budget.spend(1);
-    const candidate = satisfierOf(search, relation, condition);
-    if (candidate !== undefined) return candidate;
+    const accepts = (candidate: Candidate): boolean =>
+      condition(candidate) && isSatisfiedBy(relation, candidate.record.version);
+    const entry = search.catalogue.name(relation.name);
+    const best = bestCandidate(search, { entry, accepts, isQuiet: true });
+    if (best !== undefined && accepts(best)) return best;
   }
   return undefined;
-}
-
-function satisfierOf(
-  search: Search,
-  relation: Relation,
-  condition: (candidate: Candidate) => boolean,
-): Candidate | undefined {
-  const accepts = (candidate: Candidate): boolean =>
-    condition(candidate) && isSatisfiedBy(relation, candidate.record.version);
-  const entry = search.catalogue.name(relation.name);
-  const best = bestCandidate(search, { entry, accepts, isQuiet: true });
-  return best !== undefined && accepts(best) ? best : undefined;
 }
 
 function isEqual(a: Candidate, b: Candidate): boolean {

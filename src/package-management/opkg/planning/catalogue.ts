@@ -1,8 +1,7 @@
 import { compareVersions, stepsOfComparison } from '../compare-versions.ts';
 import type { PlanBudget } from './budget.ts';
 import type { PackedLists } from './packed-lists.ts';
-import { reachableNames } from './reachable-names.ts';
-import type { RecordRelations } from './record-relations.ts';
+import { reachableNames, type RecordRelations } from './record-relations.ts';
 import type { PackageRecord } from './records.ts';
 import { namesIn, type Dependency } from './relations.ts';
 
@@ -181,7 +180,7 @@ function candidateOf(
     isPreferred: flags.split(',').includes('prefer'),
     isAuto: record.isAuto,
     isEssential: record.isEssential,
-    isOffered: record.fileName !== '',
+    isOffered: record.hasFile,
     isListed: record.status === '',
     dependencies,
     conflicts,

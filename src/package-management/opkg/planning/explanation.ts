@@ -1,6 +1,8 @@
-import { createProblem, type Problem } from '../../problem.ts';
+import type { Failure } from '../../failure.ts';
+import type { Problem } from '../../problem.ts';
 import type { Search, Unresolved } from './candidate.ts';
 import { isThere, STEPS_OF_A_GLANCE, type Candidate } from './catalogue.ts';
+import { listed, problemOf } from './obstacles.ts';
 
 /** Why opkg knows no package to install for a name. */
 export function unknownProblems(
@@ -12,20 +14,15 @@ export function unknownProblems(
   if (lacking.length > 0) return missingProblems(search, lacking, purpose);
   const foreign = search.foreignArchitectures(name);
   if (candidates.length === 0 && foreign.length > 0) {
-    return [
-      createProblem(
-        'wrong_architecture',
-        `cannot ${purpose}: the feeds have ${name} only for ${listed(foreign)}`,
-        name,
-      ),
-    ];
+    const reason = `the feeds have ${name} only for ${listed(foreign)}`;
+    return [problemOf(purpose, { code: 'wrong_architecture', package: name, reason })];
   }
   const providers = [...new Set(candidates.map(({ record }) => record.name))];
-  const why =
+  const reason =
     providers.length > 1
       ? `${name} is provided by ${listed(providers)}; choose one of them`
       : `no feed offers ${name}`;
-  return [createProblem('not_found', `cannot ${purpose}: ${why}`, name)];
+  return [problemOf(purpose, { code: 'not_found', package: name, reason })];
 }
 
 /** One problem for each dependency at the root of it, the first time that it was found missing. */
@@ -37,7 +34,7 @@ export function missingProblems(
   const problems = new Map<string, Problem>();
   for (const cause of rootCauses(search, missing)) {
     search.catalogue.budget.spend(STEPS_OF_A_PROBLEM, cause.neededBy.record.feed);
-    const problem = missingProblem(search, cause, purpose);
+    const problem = problemOf(purpose, missingFailure(search, cause));
     if (!problems.has(problem.message)) problems.set(problem.message, problem);
   }
   return [...problems.values()];
@@ -74,42 +71,29 @@ function candidatesFor({ catalogue }: Search, name: string): Candidate[] {
   return found;
 }
 
-const MOST_LISTED = 10;
-
-/** `a, b, c`, each once, and how many more there are. */
-export function listed(names: readonly string[]): string {
-  const all = [...new Set(names)];
-  const more = all.length - MOST_LISTED;
-  return `${all.slice(0, MOST_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-function missingProblem(
-  search: Search,
-  { dependency, neededBy }: Unresolved,
-  purpose: string,
-): Problem {
+function missingFailure(search: Search, { dependency, neededBy }: Unresolved): Failure {
   const { name: user } = neededBy.record;
   const [wanted] = dependency.anyOf;
   const candidates = dependency.anyOf.flatMap(({ name }) => candidatesFor(search, name));
   const versions = [...new Set(candidates.map(({ record }) => record.version))];
   if (wanted?.name === 'kernel' && user.startsWith('kmod-')) {
     const running = candidates.find(isThere)?.record.version ?? listed(versions);
-    const why =
+    const reason =
       running === ''
         ? `${user} is built for ${dependency.text}, the kernel here is not known`
         : `${user} is built for ${dependency.text}, the device has kernel ${running}`;
-    return createProblem('kernel_mismatch', `cannot ${purpose}: ${why}`, user);
+    return { code: 'kernel_mismatch', package: user, reason };
   }
   const needed = dependency.text;
   const foreign = dependency.anyOf.find(({ name }) => search.foreignArchitectures(name).length > 0);
   if (versions.length === 0 && foreign !== undefined) {
     const architectures = listed(search.foreignArchitectures(foreign.name));
-    const only = `${user} needs ${needed}, which the feeds have only for ${architectures}`;
-    return createProblem('wrong_architecture', `cannot ${purpose}: ${only}`, foreign.name);
+    const reason = `${user} needs ${needed}, which the feeds have only for ${architectures}`;
+    return { code: 'wrong_architecture', package: foreign.name, reason };
   }
-  const why =
+  const reason =
     versions.length > 0
       ? `${user} needs ${needed}, and there is only ${listed(versions)}`
       : `${user} needs ${needed}, which no feed offers`;
-  return createProblem('dependency_missing', `cannot ${purpose}: ${why}`, user);
+  return { code: 'dependency_missing', package: user, reason };
 }

@@ -1,73 +1,85 @@
 import { sizeText } from '../../../format-bytes.ts';
-import { ADVICE, createProblem, type Problem } from '../../problem.ts';
+import type { Failure } from '../../failure.ts';
+import { createProblem, type Problem } from '../../problem.ts';
 import type { Candidate } from './catalogue.ts';
-import { listed } from './explanation.ts';
 
-/** What stands against one package of a change, as people read it. */
-interface Purpose {
-  /** At the head of a message: `install demo`. */
-  purpose: string;
+/** @param purpose at the head of the message: `install demo` */
+export function problemOf(purpose: string, { code, package: name, reason }: Failure): Problem {
+  return createProblem(code, `cannot ${purpose}: ${reason}`, name);
 }
 
-export function neededProblem(
-  { purpose }: Purpose,
-  { record }: Candidate,
-  others: string[],
-): Problem {
-  const { name } = record;
-  const why =
-    others.length === 1 ? `${listed(others)} needs ${name}` : `${listed(others)} need ${name}`;
-  return createProblem('needed_by', `cannot ${purpose}: ${why}`, name);
+export function held({ record: { name, version } }: Candidate): Failure {
+  return { code: 'held', package: name, reason: `${name} is held at ${version}` };
 }
 
-export function olderProblem({ purpose }: Purpose, old: Candidate, { record }: Candidate): Problem {
-  return createProblem(
-    'dependency_conflict',
-    `cannot ${purpose}: ${record.name} ${record.version} is needed, and ${old.record.version} ` +
-      'is installed',
-    record.name,
-  );
+export function essential({ record: { name } }: Candidate): Failure {
+  return { code: 'essential', package: name, reason: `the device does not work without ${name}` };
 }
 
-/** Of a file that is sent; a list offers no older version than another one. */
-export function olderFileProblem(name: string, installed: string): Problem {
-  const message =
-    `cannot install ${name}: ${installed} is installed, and opkg puts no older version in its ` +
-    'place';
-  return { ...createProblem('not_allowed', message, name), remedy: ADVICE.removeNewer };
+export function needed({ record: { name } }: Candidate, others: readonly string[]): Failure {
+  return {
+    code: 'needed_by',
+    package: name,
+    reason:
+      others.length === 1 ? `${listed(others)} needs ${name}` : `${listed(others)} need ${name}`,
+  };
 }
 
-export function conflictProblem(
-  { purpose }: Purpose,
-  { record }: Candidate,
-  others: Candidate[],
-): Problem {
-  const names = others.map((other) => other.record.name);
-  return createProblem(
-    'dependency_conflict',
-    `cannot ${purpose}: ${record.name} conflicts with ${listed(names)}`,
-    record.name,
-  );
+export function older(old: Candidate, { record: { name, version } }: Candidate): Failure {
+  return {
+    code: 'dependency_conflict',
+    package: name,
+    reason: `${name} ${version} is needed, and ${old.record.version} is installed`,
+  };
+}
+
+export function conflicting(
+  { record: { name } }: Candidate,
+  others: readonly Candidate[],
+): Failure {
+  const names = listed(others.map(({ record }) => record.name));
+  const reason = `${name} conflicts with ${names}`;
+  return { code: 'dependency_conflict', package: name, reason };
 }
 
 export function noSpace(
-  { purpose }: Purpose,
-  { record }: Candidate,
+  { record: { name } }: Candidate,
   { neededBytes, freeBytes }: { neededBytes: number; freeBytes: number },
-): Problem {
-  return createProblem(
-    'no_space',
-    `cannot ${purpose}: ${record.name} needs ${sizeText(neededBytes)}, ${sizeText(freeBytes)} ` +
-      'are free for it',
-    record.name,
-  );
+): Failure {
+  const [wanted, free] = [sizeText(neededBytes), sizeText(freeBytes)];
+  return {
+    code: 'no_space',
+    package: name,
+    reason: `${name} needs ${wanted}, ${free} are free for it`,
+  };
 }
 
 /** opkg prefers it by a record of its own, and cannot fetch it. */
-export function goneProblem({ purpose }: Purpose, { record }: Candidate): Problem {
-  return createProblem(
-    'not_found',
-    `cannot ${purpose}: no feed offers ${record.name} ${record.version} any more`,
-    record.name,
-  );
+export function gone({ record: { name, version } }: Candidate): Failure {
+  return {
+    code: 'not_found',
+    package: name,
+    reason: `no feed offers ${name} ${version} any more`,
+  };
+}
+
+/** opkg removes the old version first, and then finds it missing where it was to be upgraded. */
+export function replacesItself({ record: { name } }: Candidate): Failure {
+  const reason = `${name} replaces and excludes itself, which opkg cannot upgrade`;
+  return { code: 'dependency_conflict', package: name, reason };
+}
+
+/** The old version met a need of its own by a name that it provided: nobody else needs it. */
+export function orphansItself({ record: { name } }: Candidate): Failure {
+  const reason = `opkg removes ${name} as needed by nobody while it upgrades it`;
+  return { code: 'unknown', package: name, reason };
+}
+
+const MOST_LISTED = 10;
+
+/** `a, b, c`, each once, and how many more there are. */
+export function listed(names: readonly string[]): string {
+  const all = [...new Set(names)];
+  const more = all.length - MOST_LISTED;
+  return `${all.slice(0, MOST_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -57,7 +57,7 @@ export async function readLists(
  * that it is given.
  */
 export function withFile({ read, find }: PackedLists, control: string): PackedLists {
-  const record = { ...parseRecord(control), fileName: 'given', status: '' };
+  const record = { ...parseRecord(control), hasFile: true, status: '' };
   const isStandIn = record.provides !== '' || record.replaces !== '';
   const adding =
     (those: PackedLists['read']): PackedLists['read'] =>
@@ -117,10 +117,10 @@ function createBlockBuilder(
   };
 }
 
-/** A line for each; which file it is decides nothing. */
+/** A line for each. */
 function restOf(record: PackageRecord): string {
-  const { downloadBytes, installedBytes, isReplacement, isAuto, isEssential, fileName } = record;
-  const flags = [fileName !== '', isReplacement, isAuto, isEssential].map(Number).join('');
+  const { downloadBytes, installedBytes, isReplacement, isAuto, isEssential, hasFile } = record;
+  const flags = [hasFile, isReplacement, isAuto, isEssential].map(Number).join('');
   const texts = TEXTS.map((field) => record[field]).join('\n');
   return `${flags}\n${downloadBytes}\n${installedBytes}\n${texts}`;
 }
@@ -177,14 +177,15 @@ function createReader(blocks: readonly Block[], budget: PlanBudget): PackedLists
 
 type IsWanted = (name: string, isStandIn: boolean) => boolean;
 
-function unpacked(name: string, text: string, feed: string): PackageRecord {
-  const [flags = '', downloadBytes, installedBytes, ...values] = text.split('\n');
+/** In one shape: there may be 200,000 of them. */
+function unpacked(name: string, rest: string, feed: string): PackageRecord {
+  const [flags = '', downloadBytes, installedBytes, ...values] = rest.split('\n');
   const isSet = (index: number): boolean => flags[index] === '1';
   const record = emptyRecord();
   TEXTS.forEach((field, index) => (record[field] = values[index] ?? ''));
   record.feed = feed;
   record.name = name;
-  record.fileName = isSet(0) ? SOME_FILE : '';
+  record.hasFile = isSet(0);
   record.downloadBytes = Number(downloadBytes);
   record.installedBytes = Number(installedBytes);
   record.isReplacement = isSet(1);
@@ -192,5 +193,3 @@ function unpacked(name: string, text: string, feed: string): PackageRecord {
   record.isEssential = isSet(3);
   return record;
 }
-
-const SOME_FILE = '+';

@@ -1,9 +1,10 @@
 import type { PackageChange } from '../../manager.ts';
 import type { Preview, PreviewedChange } from '../../preview.ts';
-import { createProblem, type Problem } from '../../problem.ts';
+import { appOf } from '../../names.ts';
+import { ADVICE, createProblem, type Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { OpkgConfig } from '../config.ts';
-import { freeBytesFor } from '../changing/free-bytes.ts';
+import { readControl } from '../database/info-folder.ts';
 import { readIpkControl } from '../package-file/ipk-file.ts';
 import type { Installation } from '../installation.ts';
 import { createPlanBudget } from './budget.ts';
@@ -16,11 +17,9 @@ import {
   type Catalogue,
 } from './catalogue.ts';
 import { missingProblems } from './explanation.ts';
-import { olderFileProblem } from './obstacles.ts';
 import { readLists, withFile, type PackedLists } from './packed-lists.ts';
 import { createRelationsReader } from './record-relations.ts';
-import { readInstalledBytes } from './records.ts';
-import { replacedProblems } from './replaced.ts';
+import { bytesIn } from './records.ts';
 import { findShortage } from './room.ts';
 import { simulate, type Simulation } from './simulation.ts';
 import { createSpace } from './space.ts';
@@ -36,7 +35,7 @@ export async function previewChange(
   { verb, names, file, isCircle = false }: PackageChange,
 ): Promise<Preview> {
   const config = await installation.readConfig();
-  const freeBytes = await freeBytesFor(installation.destination, config);
+  const freeBytes = await installation.freeBytes();
   const status = await readStatusRecords(installation, config);
   if (status === undefined) return { changes: [], problems: [damagedProblem(verb)], freeBytes };
   const purpose = `${verb} ${names.length > 3 ? `${names.length} packages` : names.join(', ')}`;
@@ -84,7 +83,7 @@ export async function previewChange(
 
 /** What opkg would do, if it had so much room. */
 interface Attempt {
-  before: ReadonlyMap<string, Present>;
+  before: Present;
   search: Search;
   simulation: Simulation;
 }
@@ -122,47 +121,38 @@ function foreignArchitectures(
   return [...found];
 }
 
-/** As it is now: candidates change their state. */
-interface Present {
-  candidate: Candidate;
-  version: string;
-}
+type Present = ReadonlyMap<string, Candidate>;
 
-function presentIn(catalogue: Catalogue): Map<string, Present> {
+/** As it is now: candidates change their state. */
+function presentIn(catalogue: Catalogue): Present {
   const there = catalogue.candidates().filter(isThere);
-  return new Map(
-    there.map((candidate) => [
-      candidate.record.name,
-      { candidate, version: candidate.record.version },
-    ]),
-  );
+  return new Map(there.map((candidate) => [candidate.record.name, candidate]));
 }
 
 function changesBetween(
-  before: ReadonlyMap<string, Present>,
+  before: Present,
   { simulation, names }: { simulation: Simulation; names: readonly string[] },
 ): PreviewedChange[] {
   const after = presentIn(simulation.catalogue);
   const asked = new Set(names);
   const changes: PreviewedChange[] = [];
-  for (const [name, { candidate, version }] of after) {
-    const known = before.get(name);
-    if (known?.version === version) continue;
-    const isAsked = candidate.provides.some((provided) => asked.has(provided.name));
+  for (const [name, { record, provides }] of after) {
+    const fromVersion = before.get(name)?.record.version;
+    if (fromVersion === record.version) continue;
     changes.push({
-      action: known === undefined ? 'install' : 'upgrade',
+      action: fromVersion === undefined ? 'install' : 'upgrade',
       name,
-      version,
-      ...(known === undefined ? {} : { fromVersion: known.version }),
-      reason: isAsked ? 'asked' : 'dependency',
-      downloadBytes: candidate.record.downloadBytes,
-      diskBytes: candidate.record.installedBytes,
+      version: record.version,
+      ...(fromVersion !== undefined && { fromVersion }),
+      reason: provides.some((provided) => asked.has(provided.name)) ? 'asked' : 'dependency',
+      downloadBytes: record.downloadBytes,
+      diskBytes: record.installedBytes,
     });
   }
-  for (const [name, { version }] of before) {
+  for (const [name, { record }] of before) {
     if (after.has(name)) continue;
     const reason = simulation.removals.get(name) ?? 'orphan';
-    changes.push({ action: 'remove', name, version, reason, diskBytes: 0 });
+    changes.push({ action: 'remove', name, version: record.version, reason, diskBytes: 0 });
   }
   return changes;
 }
@@ -170,33 +160,29 @@ function changesBetween(
 /** What goes says in its own control file what it takes, or else the list of its feed. */
 async function withSizes(
   changes: readonly PreviewedChange[],
-  {
-    before,
-    lists,
-    infoDir,
-  }: { before: ReadonlyMap<string, Present>; lists: PackedLists; infoDir: string },
+  { before, lists, infoDir }: { before: Present; lists: PackedLists; infoDir: string },
 ): Promise<PreviewedChange[]> {
-  const sized: PreviewedChange[] = [];
-  const listedBytes = new Map<string, number>();
-  const going = new Set(changes.map(({ name }) => name).filter((name) => before.has(name)));
-  if (going.size > 0) {
+  const oldBytes = new Map<string, number>();
+  const unsaid = new Set<string>();
+  for (const { name } of changes.filter((change) => before.has(change.name))) {
+    const bytes = (await readControl(infoDir, name)).get('Installed-Size');
+    if (bytes === undefined) unsaid.add(name);
+    else oldBytes.set(name, bytesIn(bytes));
+  }
+  if (unsaid.size > 0) {
     lists.find(
-      (name) => going.has(name),
+      (name) => unsaid.has(name),
       ({ name, version, installedBytes }) => {
-        if (version !== before.get(name)?.version || listedBytes.has(name)) return;
-        listedBytes.set(name, installedBytes);
+        if (version !== before.get(name)?.record.version) return;
+        oldBytes.set(name, installedBytes);
+        unsaid.delete(name);
       },
     );
   }
-  for (const change of changes) {
-    const known = before.get(change.name);
-    const oldBytes =
-      known === undefined
-        ? 0
-        : ((await readInstalledBytes(infoDir, change.name)) ?? listedBytes.get(change.name) ?? 0);
-    sized.push({ ...change, diskBytes: change.diskBytes - oldBytes });
-  }
-  return sized;
+  return changes.map((change) => ({
+    ...change,
+    diskBytes: change.diskBytes - (oldBytes.get(change.name) ?? 0),
+  }));
 }
 
 /** opkg says nothing of what it leaves at another version, and ends well; the job would not. */
@@ -208,7 +194,7 @@ function behindProblems(
   const known = new Set(problems.map((problem) => problem.package));
   const after = presentIn(catalogue);
   return names.flatMap((name) => {
-    const version = after.get(name)?.version;
+    const version = after.get(name)?.record.version;
     const offered = bestOffer(search, name);
     if (version === undefined || offered === undefined || known.has(name)) return [];
     const order = compareVersions(version, offered);
@@ -224,10 +210,43 @@ function behindProblems(
   });
 }
 
+/** Of a file that is sent; a list offers no older version than another one. */
+function olderFileProblem(name: string, installed: string): Problem {
+  const message =
+    `cannot install ${name}: ${installed} is installed, and opkg puts no older version in its ` +
+    'place';
+  return { ...createProblem('not_allowed', message, name), remedy: ADVICE.removeNewer };
+}
+
 function bestOffer({ catalogue }: Search, name: string): string | undefined {
   const fitting = (catalogue.find(name)?.packages ?? []).filter(
     (candidate) => candidate.isListed && catalogue.priority(candidate) > 0,
   );
   const versions = fitting.map(({ record }) => record.version);
   return versions.sort((a, b) => compareVersions(b, a))[0];
+}
+
+/**
+ * opkg installs a package that both conflicts with what was asked for and replaces it in its place,
+ * and ends well; the job would not.
+ */
+function replacedProblems(
+  { catalogue, problems }: Simulation,
+  names: readonly string[],
+): Problem[] {
+  if (problems.length > 0) return [];
+  const there = catalogue.candidates().filter(isThere);
+  const isProvided = (name: string): boolean =>
+    there.some(({ provides }) => provides.some((provided) => provided.name === name));
+  return names.flatMap((name) => {
+    const [replacement] = catalogue.find(name)?.replacedBy ?? [];
+    if (replacement === undefined) return [];
+    catalogue.budget.spend(there.length);
+    if (isProvided(name)) return [];
+    const message =
+      `cannot install ${appOf(name).name}: opkg installs ${replacement.name} in the place of ` +
+      `${name}, which it replaces`;
+    const remedy = `Install ${replacement.name} instead.`;
+    return [{ ...createProblem('dependency_conflict', message, name), remedy }];
+  });
 }

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { splitParagraphs } from '../database/stanza.ts';
 
 /** What of a paragraph of a list or a status file decides what opkg does; fields as they stand. */
 export interface PackageRecord {
@@ -18,8 +17,8 @@ export interface PackageRecord {
   isReplacement: boolean;
   downloadBytes: number;
   installedBytes: number;
-  /** Empty if no feed has a file of it. */
-  fileName: string;
+  /** Whether a feed has its file. */
+  hasFile: boolean;
   /** `want flags state`, as in `install user installed`; empty in lists. */
   status: string;
   isAuto: boolean;
@@ -27,20 +26,9 @@ export interface PackageRecord {
 }
 
 export function parseStatusRecords(text: string): PackageRecord[] {
-  return text
-    .split(/\n(?:[ \t]*\n)+/)
-    .filter((paragraph) => /^Package:/m.test(paragraph))
-    .map(parseRecord);
-}
-
-/** What the package's control file says that it takes; undefined if it does not say. */
-export async function readInstalledBytes(
-  infoDir: string,
-  name: string,
-): Promise<number | undefined> {
-  const text = await readFile(join(infoDir, `${name}.control`), 'utf8').catch(() => '');
-  const [, bytes] = /^Installed-Size:[ \t]*(\d+)/m.exec(text) ?? [];
-  return bytes === undefined ? undefined : Number(bytes);
+  return splitParagraphs(text)
+    .map(parseRecord)
+    .filter(({ name }) => name !== '');
 }
 
 /** A field of the record, by its name in the paragraph. */
@@ -55,7 +43,6 @@ const TEXT_FIELDS: ReadonlyMap<string, TextField> = new Map<string, TextField>([
   ['Conflicts', 'conflicts'],
   ['Provides', 'provides'],
   ['Replaces', 'replaces'],
-  ['Filename', 'fileName'],
   ['Status', 'status'],
 ]);
 
@@ -66,6 +53,10 @@ type TextField = Exclude<
   'feed'
 >;
 
+/**
+ * As opkg reads it: of each field the first line. A plan reads all of the lists so: with a map of
+ * all fields it takes twice as long.
+ */
 export function parseRecord(paragraph: string): PackageRecord {
   const record = emptyRecord();
   for (const line of paragraph.split('\n')) {
@@ -73,22 +64,18 @@ export function parseRecord(paragraph: string): PackageRecord {
     if (colon <= 0) continue;
     const field = line.slice(0, colon);
     const key = TEXT_FIELDS.get(field);
+    const value = line.slice(colon + 1).trim();
     if (key !== undefined) {
       if (key === 'replaces') record.isReplacement = record.conflicts !== '';
-      const value = line.slice(colon + 1).trim();
       record[key] =
         key === 'depends' && record.depends !== '' ? `${record.depends}, ${value}` : value;
-    } else if (field === 'Size') record.downloadBytes = numberIn(line, colon);
-    else if (field === 'Installed-Size') record.installedBytes = numberIn(line, colon);
-    else if (field === 'Auto-Installed') record.isAuto = line.slice(colon + 1).trim() === 'yes';
-    else if (field === 'Essential') record.isEssential = line.slice(colon + 1).trim() === 'yes';
+    } else if (field === 'Filename') record.hasFile = value !== '';
+    else if (field === 'Size') record.downloadBytes = bytesIn(value);
+    else if (field === 'Installed-Size') record.installedBytes = bytesIn(value);
+    else if (field === 'Auto-Installed') record.isAuto = value === 'yes';
+    else if (field === 'Essential') record.isEssential = value === 'yes';
   }
   return record;
-}
-
-function numberIn(line: string, colon: number): number {
-  const value = Number.parseInt(line.slice(colon + 1), 10);
-  return Number.isSafeInteger(value) && value > 0 ? value : 0;
 }
 
 export function emptyRecord(): PackageRecord {
@@ -106,9 +93,15 @@ export function emptyRecord(): PackageRecord {
     isReplacement: false,
     downloadBytes: 0,
     installedBytes: 0,
-    fileName: '',
+    hasFile: false,
     status: '',
     isAuto: false,
     isEssential: false,
   };
+}
+
+/** Of any size that a plan can count with; 0 if that is not said. */
+export function bytesIn(text: string): number {
+  const bytes = Number.parseInt(text, 10);
+  return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : 0;
 }

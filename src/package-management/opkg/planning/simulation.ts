@@ -1,5 +1,7 @@
+import type { Failure } from '../../failure.ts';
+import type { PackageChange } from '../../manager.ts';
 import { appOf } from '../../names.ts';
-import { createProblem, type Problem } from '../../problem.ts';
+import type { Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
 import { bestByName, findMissing, type Search } from './candidate.ts';
 import {
@@ -10,7 +12,18 @@ import {
   type Name,
 } from './catalogue.ts';
 import { missingProblems, unknownProblems } from './explanation.ts';
-import { conflictProblem, goneProblem, neededProblem, noSpace, olderProblem } from './obstacles.ts';
+import {
+  conflicting,
+  essential,
+  gone,
+  held,
+  needed,
+  noSpace,
+  older,
+  orphansItself,
+  problemOf,
+  replacesItself,
+} from './obstacles.ts';
 import { isSatisfiedBy, namesIn } from './relations.ts';
 import type { Space } from './space.ts';
 
@@ -31,38 +44,23 @@ interface Run extends Simulation {
   space: Space;
   /** What people asked for, at the head of a message: `install demo`. */
   purpose: string;
-  isCircle: boolean;
-}
-
-export interface SimulatedCommand {
-  verb: 'install' | 'upgrade' | 'remove';
-  names: readonly string[];
   /** Whether what needs a package that is to go is no obstacle. */
-  isCircle?: boolean;
+  isCircle: boolean;
 }
 
 export function simulate(
   search: Search,
-  { verb, names, isCircle = false }: SimulatedCommand,
+  { verb, names, isCircle = false }: PackageChange,
   space: Space,
 ): Simulation {
   const { catalogue } = search;
-  const run: Run = {
-    catalogue,
-    problems: [],
-    removals: new Map(),
-    search,
-    space,
-    purpose: '',
-    isCircle,
-  };
+  const found: Simulation = { catalogue, problems: [], removals: new Map() };
+  const changeByName = { install: installByName, upgrade: upgradeByName, remove: removeByName };
   for (const name of names) {
-    run.purpose = `${verb} ${appOf(name).name}`;
-    if (verb === 'remove') removeByName(run, name);
-    else if (verb === 'upgrade') upgradeByName(run, name);
-    else installByName(run, name);
+    const purpose = `${verb} ${appOf(name).name}`;
+    changeByName[verb]({ ...found, search, space, purpose, isCircle }, name);
   }
-  return run;
+  return found;
 }
 
 /** A name that no package has stands for its first provider. */
@@ -76,7 +74,7 @@ function installByName(run: Run, name: string): void {
   const old = installedByName(catalogue, name);
   const best = bestByName(search, name);
   if (best === undefined) {
-    fail(run, unknownProblems(search, { name, purpose: run.purpose }));
+    run.problems.push(...unknownProblems(search, { name, purpose: run.purpose }));
     return;
   }
   if (old !== undefined) {
@@ -93,18 +91,13 @@ function upgradeByName(run: Run, name: string): void {
     return;
   }
   if (old.isHeld) {
-    run.problems.push(heldProblem(run.purpose, old));
+    fail(run, held(old));
     return;
   }
   const best = bestByName(run.search, old.record.name);
   if (best === undefined || compareVersions(old.record.version, best.record.version) >= 0) return;
   old.want = 'deinstall';
   install(run, best);
-}
-
-function heldProblem(purpose: string, { record }: Candidate): Problem {
-  const why = `${record.name} is held at ${record.version}`;
-  return createProblem('held', `cannot ${purpose}: ${why}`, record.name);
 }
 
 /** @returns whether it is installed, or was */
@@ -120,18 +113,18 @@ function installNow(run: Run, candidate: Candidate): boolean {
   if (candidate.state === 'installed') return installDependencies(run, candidate);
   const old = installedByName(run.catalogue, candidate.record.name);
   const obstacle = findObstacle(run, candidate, old);
-  if (obstacle !== undefined) return fail(run, [obstacle]);
+  if (obstacle !== undefined) return fail(run, obstacle);
   if (!installDependencies(run, candidate)) return false;
   // In a circle of dependencies it was installed meanwhile.
   if (candidate.state === 'unpacked') return true;
   const replaced = replacedBy(run, candidate);
   if (old !== undefined) {
     removeOrphans(run, candidate, old);
-    if (old.state === 'not-installed') return fail(run, [orphansItselfProblem(run, candidate)]);
+    if (old.state === 'not-installed') return fail(run, orphansItself(candidate));
   }
   for (const other of replaced) {
     if (!remove(run, other, 'replaced')) return false;
-    if (other === old) return fail(run, [replacesItselfProblem(run, candidate)]);
+    if (other === old) return fail(run, replacesItself(candidate));
   }
   candidate.state = 'unpacked';
   candidate.parent.state = 'unpacked';
@@ -139,38 +132,26 @@ function installNow(run: Run, candidate: Candidate): boolean {
   return true;
 }
 
-/** opkg removes the old version first, and then finds it missing where it was to be upgraded. */
-function replacesItselfProblem({ purpose }: Run, { record }: Candidate): Problem {
-  const why = `${record.name} replaces and excludes itself, which opkg cannot upgrade`;
-  return createProblem('dependency_conflict', `cannot ${purpose}: ${why}`, record.name);
-}
-
-/** The old version met a need of its own by a name that it provided: nobody else needs it. */
-function orphansItselfProblem({ purpose }: Run, { record }: Candidate): Problem {
-  const why = `opkg removes ${record.name} as needed by nobody while it upgrades it`;
-  return createProblem('unknown', `cannot ${purpose}: ${why}`, record.name);
-}
-
 /** In opkg's order, before it looks at the dependencies. */
 function findObstacle(
   run: Run,
   candidate: Candidate,
   old: Candidate | undefined,
-): Problem | undefined {
+): Failure | undefined {
   if (old !== undefined && compareVersions(old.record.version, candidate.record.version) >= 0) {
-    return olderProblem(run, old, candidate);
+    return older(old, candidate);
   }
   candidate.want = 'install';
   if (old !== undefined) old.want = 'deinstall';
-  const conflicting = conflictsOf(run.catalogue, candidate);
-  if (conflicting.length > 0) return conflictProblem(run, candidate, conflicting);
+  const conflicts = conflictsOf(run.catalogue, candidate);
+  if (conflicts.length > 0) return conflicting(candidate, conflicts);
   const shortage = run.space.reserve(candidate, old);
-  if (shortage !== undefined) return noSpace(run, candidate, shortage);
-  return candidate.isOffered ? undefined : goneProblem(run, candidate);
+  if (shortage !== undefined) return noSpace(candidate, shortage);
+  return candidate.isOffered ? undefined : gone(candidate);
 }
 
-function fail({ problems }: Run, found: readonly Problem[]): false {
-  for (const problem of found) problems.push(problem);
+function fail({ problems, purpose }: Run, failure: Failure): false {
+  problems.push(problemOf(purpose, failure));
   return false;
 }
 
@@ -178,13 +159,11 @@ function installDependencies(run: Run, candidate: Candidate): boolean {
   const found: Candidate[] = [];
   const missing = findMissing(run.search, { candidate, mark: 'isResolved', found });
   if (missing.length > 0) {
-    return fail(run, missingProblems(run.search, missing, run.purpose));
+    run.problems.push(...missingProblems(run.search, missing, run.purpose));
+    return false;
   }
-  for (const needed of found) needed.want = 'install';
-  for (const needed of found) {
-    if (!isThere(needed) && !install(run, needed)) return false;
-  }
-  return true;
+  for (const other of found) other.want = 'install';
+  return found.every((other) => isThere(other) || install(run, other));
 }
 
 /** Packages that are there, or come, and that it does not want beside itself. */
@@ -218,10 +197,10 @@ function removeOrphans(run: Run, candidate: Candidate, old: Candidate): void {
   const stillNeeded = new Set(hardNames(candidate));
   for (const name of hardNames(old)) {
     if (stillNeeded.has(name)) continue;
-    const needed = installedByName(run.catalogue, name);
-    if (needed?.isAuto !== true) continue;
+    const other = installedByName(run.catalogue, name);
+    if (other?.isAuto !== true) continue;
     // The old version itself is one of them.
-    if (installedDependents(run, needed).length === 1) remove(run, needed, 'orphan');
+    if (installedDependents(run, other).length === 1) remove(run, other, 'orphan');
   }
 }
 
@@ -247,18 +226,10 @@ function removeByName(run: Run, name: string): void {
 
 function remove(run: Run, candidate: Candidate, reason: 'asked' | 'orphan' | 'replaced'): boolean {
   const { record, parent } = candidate;
-  if (candidate.isEssential) {
-    return fail(run, [
-      createProblem(
-        'essential',
-        `cannot ${run.purpose}: the device does not work without ${record.name}`,
-        record.name,
-      ),
-    ]);
-  }
+  if (candidate.isEssential) return fail(run, essential(candidate));
   const dependents = installedDependents(run, candidate).map(({ name }) => name);
   if (reason === 'asked' && dependents.length > 0 && !run.isCircle) {
-    return fail(run, [neededProblem(run, candidate, [...new Set(dependents)])]);
+    return fail(run, needed(candidate, [...new Set(dependents)]));
   }
   run.removals.set(record.name, reason);
   candidate.want = 'deinstall';

@@ -31,14 +31,12 @@ export async function createDamaged(notes: Notes, infoDir: string): Promise<Dama
     (await stat(join(infoDir, `${name}.control`)).catch(() => undefined))?.ctimeMs ?? 0;
   return {
     mark: (database) => {
-      const names = Object.keys(known).filter((name) => isPresent(database.get(name)));
-      if (names.length === 0) return database;
-      const marked = new Map(database);
-      for (const name of names) {
-        const entry = database.get(name);
-        if (entry !== undefined) marked.set(name, { ...entry, isDamaged: true });
-      }
-      return marked;
+      const there = Object.keys(known)
+        .map((name) => database.get(name))
+        .filter(isPresent);
+      if (there.length === 0) return database;
+      const marked = there.map((entry) => [entry.name, { ...entry, isDamaged: true }] as const);
+      return new Map([...database, ...marked]);
     },
     among: (names) => names.filter((name) => Object.hasOwn(known, name)),
     add: async (names) => {

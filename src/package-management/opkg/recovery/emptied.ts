@@ -1,18 +1,14 @@
 import { createHash } from 'node:crypto';
-import { lstat, open, readdir, readFile, rm } from 'node:fs/promises';
+import { lstat, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LARGEST_EMPTY_BYTES, listedFiles } from '../changing/content-check.ts';
-import { wasWrittenAfter } from './orphaned-files.ts';
-import { parseStanza } from '../database/stanza.ts';
+import { readPart } from '../../../device/owner-file.ts';
 import type { PackageDatabase } from '../../database.ts';
+import { LARGEST_EMPTY_BYTES } from '../changing/content-check.ts';
+import { listedFiles, readControl, wasWrittenAfter } from '../database/info-folder.ts';
+import { readConffiles } from '../database/status-paragraphs.ts';
+import type { Installation } from '../installation.ts';
 
-/** Where packages are, and their records. */
-export interface Locations {
-  /** Folder of control files, lists of files and scripts. */
-  infoDir: string;
-  destination: string;
-  statusFile: string;
-}
+type Locations = Pick<Installation, 'infoDir' | 'destination' | 'statusFile'>;
 
 /** What a file system writes at once. */
 const BLOCK_BYTES = 4096;
@@ -27,8 +23,12 @@ export async function findEmptied(
   names: readonly string[],
   since: number,
 ): Promise<string[]> {
+  const conffiles = await readConffiles(locations.statusFile);
+  const hashes = new Map(conffiles.map(({ path, hash }) => [path, hash]));
   const found = [];
-  for (const name of names) if (await isEmptied(locations, name, since)) found.push(name);
+  for (const name of names) {
+    if (await isEmptied({ ...locations, hashes }, name, since)) found.push(name);
+  }
   return found;
 }
 
@@ -41,48 +41,36 @@ export async function removeEmptiedSettings(
   names: readonly string[],
   since: number,
 ): Promise<void> {
-  for (const name of names) {
-    for (const [file, hash] of hashesOfConffiles(await recordOf(locations, name))) {
-      const path = join(locations.destination, file);
-      if (await isLost(path, hash, since)) await rm(path);
-    }
+  for (const { owner, path, hash } of await readConffiles(locations.statusFile)) {
+    const file = join(locations.destination, path);
+    if (names.includes(owner) && (await isLost(file, hash, since))) await rm(file);
   }
-}
-
-/** The packages whose files, by their records, were written after `since` (Unix seconds). */
-export async function writtenAfter(infoDir: string, since: number): Promise<string[]> {
-  const names = new Set<string>();
-  for (const file of await readdir(infoDir).catch(() => [])) {
-    const [, name] = /^(.+)\.(?:list|control)$/.exec(file) ?? [];
-    if (name !== undefined && (await wasWrittenAfter(join(infoDir, file), since))) names.add(name);
-  }
-  return [...names].sort();
 }
 
 /** Of these packages those whose files are not of the version on record, which was put back. */
 export async function findOtherVersions(
-  locations: Pick<Locations, 'infoDir'>,
+  { infoDir }: Pick<Locations, 'infoDir'>,
   names: readonly string[],
   database: PackageDatabase,
 ): Promise<string[]> {
   const found = [];
   for (const name of names) {
-    const control = await readFile(join(locations.infoDir, `${name}.control`), 'latin1');
-    const version = parseStanza(control.replaceAll('\0', '')).get('Version');
+    const version = (await readControl(infoDir, name)).get('Version');
     if (version !== undefined && version !== database.get(name)?.version) found.push(name);
   }
   return found;
 }
 
-async function isEmptied(locations: Locations, name: string, since: number): Promise<boolean> {
-  const { infoDir, destination } = locations;
-  const control = await readFile(join(infoDir, `${name}.control`), 'latin1').catch(() => '');
+async function isEmptied(
+  { infoDir, destination, hashes }: Locations & { hashes: ReadonlyMap<string, string> },
+  name: string,
+  since: number,
+): Promise<boolean> {
+  const control = await readControl(infoDir, name);
+  if (!control.has('Package')) return true;
   const files = await listedFiles(infoDir, name);
-  const stanza = parseStanza(control.replaceAll('\0', ''));
-  if (!stanza.has('Package')) return true;
-  if (files.length === 0) return Number(stanza.get('Installed-Size') ?? 0) > LARGEST_EMPTY_BYTES;
+  if (files.length === 0) return Number(control.get('Installed-Size') ?? 0) > LARGEST_EMPTY_BYTES;
   if (files.some((file) => !file.startsWith('/') || file.includes('\0'))) return true;
-  const hashes = hashesOfConffiles(await recordOf(locations, name));
   for (const file of files) {
     const path = join(destination, file);
     const hash = hashes.get(file);
@@ -110,29 +98,6 @@ async function isLost(path: string, hash: string, since: number): Promise<boolea
 }
 
 async function hasNoContent(path: string): Promise<boolean> {
-  const file = await open(path).catch(() => undefined);
-  if (file === undefined) return true;
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(BLOCK_BYTES), 0, BLOCK_BYTES, 0);
-    return buffer.subarray(0, bytesRead).every((byte) => byte === 0);
-  } finally {
-    await file.close();
-  }
-}
-
-/** The paragraph of the status file; empty if there is none. */
-async function recordOf({ statusFile }: Locations, name: string): Promise<string> {
-  const status = await readFile(statusFile, 'utf8').catch(() => '');
-  return status.split('\n\n').find((text) => text.includes(`Package: ${name}\n`)) ?? '';
-}
-
-/** As opkg has them on record: of each its path and the hash of what came. */
-function hashesOfConffiles(record: string): Map<string, string> {
-  const lines = /^Conffiles:\n((?: .*\n?)*)/m.exec(record)?.[1]?.split('\n') ?? [];
-  return new Map(
-    lines.flatMap((line) => {
-      const [path, hash] = line.trim().split(' ');
-      return path && hash ? [[path, hash] as const] : [];
-    }),
-  );
+  const head = await readPart(path, BLOCK_BYTES).catch(() => Buffer.alloc(0));
+  return head.every((byte) => byte === 0);
 }

@@ -1,8 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
 import * as v from 'valibot';
-import { replaceFile } from '../../../device/durable-file.ts';
 import type { Remembering } from '../../../jobs/memory.ts';
 import { transactionSlots } from '../../memory.ts';
+import { editStatus, packageIn } from '../database/status-paragraphs.ts';
 
 /**
  * opkg calls a damaged package up to date, and made to install it again (`--force-reinstall`)
@@ -44,18 +43,10 @@ async function editVersions(
   statusFile: string,
   edit: (name: string, version: string) => string,
 ): Promise<void> {
-  const text = await readFile(statusFile, 'utf8').catch(() => '');
-  const edited = text
-    .split('\n\n')
-    .map((paragraph) => {
-      const [, name] = /^Package: (.+)$/m.exec(paragraph) ?? [];
-      if (name === undefined) return paragraph;
-      return paragraph.replace(
-        /^Version: (.*)$/m,
-        (_, version: string) => `Version: ${edit(name, version)}`,
-      );
-    })
-    .join('\n\n');
-  if (edited === text) return;
-  await replaceFile(statusFile, edited, (await stat(statusFile)).mode & 0o777);
+  await editStatus(statusFile, (paragraph) =>
+    paragraph.replace(
+      /^Version: (.*)$/m,
+      (_, version: string) => `Version: ${edit(packageIn(paragraph), version)}`,
+    ),
+  );
 }

@@ -1,7 +1,8 @@
-import type { Stats } from 'node:fs';
-import { lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isPrivateFolder } from '../../../device/private-folder.ts';
 import type { PackageDatabase } from '../../database.ts';
+import { isInfoOf, listedFiles, wasWrittenAfter, writtenAfter } from '../database/info-folder.ts';
 
 /**
  * Removes what a killed opkg leaves behind: files and `info/NAME.*` of packages that the status
@@ -44,19 +45,10 @@ export async function removeTemporaryFolders(
   );
   if (names.length === 0 || (await lockHolder()) !== undefined) return;
   for (const path of names.map((name) => join(folder, name))) {
-    if ((await isMadeByMkdtemp(path)) && (await wasWrittenAfter(path, since))) {
+    if ((await isPrivateFolder(path)) && (await wasWrittenAfter(path, since))) {
       await rm(path, { recursive: true, force: true });
     }
   }
-}
-
-async function isMadeByMkdtemp(path: string): Promise<boolean> {
-  const entry = await lstat(path).catch(() => undefined);
-  return (
-    entry?.isDirectory() === true &&
-    (entry.mode & 0o777) === 0o700 &&
-    entry.uid === process.getuid?.()
-  );
 }
 
 interface OrphanOptions {
@@ -69,13 +61,10 @@ interface OrphanOptions {
 
 /** Packages with records and no status entry. While an opkg runs, its own are among them. */
 export async function findOrphans({ infoDir, database, since }: OrphanOptions): Promise<string[]> {
-  const orphans = new Set<string>();
-  for (const file of await readdir(infoDir).catch(() => [])) {
-    const [, name] = /^(.+)\.(?:list|control)$/.exec(file) ?? [];
-    if (name === undefined || isKnown(database, name)) continue;
-    if (await wasWrittenAfter(join(infoDir, file), since)) orphans.add(name);
-  }
-  return [...orphans];
+  return (await writtenAfter(infoDir, since)).filter((name) => {
+    const state = database.get(name)?.state;
+    return state === undefined || state === 'not-installed';
+  });
 }
 
 /** Those of these packages whose list names nothing, as a power cut leaves it. */
@@ -98,7 +87,7 @@ export async function removeUnowned(
     const path = join(destination, file);
     const entry = await lstat(path).catch(() => undefined);
     if (entry === undefined || entry.isDirectory() || owned.has(file)) continue;
-    if (isAfter(entry, since)) await rm(path, { force: true });
+    if (await wasWrittenAfter(path, since)) await rm(path, { force: true });
   }
 }
 
@@ -108,44 +97,11 @@ function listedIn(infoFiles: readonly string[]): string[] {
     .map((file) => file.slice(0, -'.list'.length));
 }
 
-function isKnown(database: PackageDatabase, name: string): boolean {
-  const entry = database.get(name);
-  return entry !== undefined && entry.state !== 'not-installed';
-}
-
-/** @param since Unix seconds; one is given away, for clocks of different grain */
-export async function wasWrittenAfter(file: string, since: number): Promise<boolean> {
-  const entry = await stat(file).catch(() => undefined);
-  return entry !== undefined && isAfter(entry, since);
-}
-
-function isAfter({ ctimeMs }: Pick<Stats, 'ctimeMs'>, since: number): boolean {
-  return ctimeMs >= (since - 1) * 1000;
-}
-
-const INFO_ENDINGS = [
-  'list',
-  'control',
-  'conffiles',
-  'preinst',
-  'postinst',
-  'postinst-pkg',
-  'prerm',
-  'prerm-pkg',
-  'postrm',
-];
-
-function isInfoOf(file: string, name: string): boolean {
-  return INFO_ENDINGS.some((ending) => file === `${name}.${ending}`);
-}
-
-/** Lists hold one absolute path a line, sometimes with a tab and a checksum behind it. */
+/** A list that names a path outside of the device is not followed. */
 async function filesOf(infoDir: string, names: readonly string[]): Promise<Set<string>> {
   const files = new Set<string>();
   for (const name of names) {
-    const text = await readFile(join(infoDir, `${name}.list`), 'utf8').catch(() => '');
-    for (const line of text.split('\n')) {
-      const [path = ''] = line.split('\t');
+    for (const path of await listedFiles(infoDir, name)) {
       if (path.startsWith('/') && !path.split('/').includes('..')) files.add(path);
     }
   }

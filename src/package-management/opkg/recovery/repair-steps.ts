@@ -1,20 +1,21 @@
 import * as v from 'valibot';
-import type { Command } from '../../../device/command.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Step, StepContext } from '../../../jobs/plan.ts';
 import { isPresent } from '../../database.ts';
 import { lasting, transactionSlots } from '../../memory.ts';
+import type { OpkgCommands } from '../changing/commands.ts';
+import { waitForOpkg } from '../changing/lock.ts';
 import type { Installation } from '../installation.ts';
 import { listsSteps, type ListsTools } from '../feeds/missing-lists.ts';
 import type { Damaged } from './damaged.ts';
-import { findEmptied, findOtherVersions, removeEmptiedSettings, writtenAfter } from './emptied.ts';
+import { writtenAfter } from '../database/info-folder.ts';
+import { findEmptied, findOtherVersions, removeEmptiedSettings } from './emptied.ts';
 import { lowerVersions, restoreVersions } from './lowered-versions.ts';
 import { unlistedIn, unlistedSteps } from './unlisted.ts';
 
 export interface DamageTools extends ListsTools {
+  commands: OpkgCommands;
   damaged: Damaged;
-  upgrade: (names: readonly string[]) => Command;
-  opkg: (...args: string[]) => Command;
 }
 
 /**
@@ -24,8 +25,9 @@ export interface DamageTools extends ListsTools {
  */
 export function damageSteps(
   installation: Installation,
-  { damaged, upgrade, opkg, ...tools }: DamageTools,
+  { damaged, ...tools }: DamageTools,
 ): Step[] {
+  const { commands } = tools;
   return [
     {
       id: 'look-for-damage',
@@ -57,7 +59,7 @@ export function damageSteps(
       tools,
       (context) => emptiedIn(context).length + unlistedIn(context).length > 0,
     ),
-    ...unlistedSteps(installation, opkg),
+    ...unlistedSteps(installation, commands.opkg),
     {
       id: 'prepare-reinstall',
       label: 'prepare reinstall',
@@ -65,7 +67,7 @@ export function damageSteps(
         const names = emptiedIn(context);
         if (names.length === 0) return undefined;
         await installation.prepareFolders();
-        await tools.waitForLock(context);
+        await waitForOpkg(installation, context);
         await removeEmptiedSettings(installation, names, startOf(context.job));
         await lowerVersions(installation.statusFile, context, names);
         return undefined;
@@ -77,7 +79,7 @@ export function damageSteps(
       mustSucceed: false,
       command: (context) => {
         const names = emptiedIn(context);
-        return names.length === 0 ? undefined : upgrade(names);
+        return names.length === 0 ? undefined : commands.upgrade(names);
       },
     },
     {

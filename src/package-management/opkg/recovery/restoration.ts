@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { replaceFile, rewriteFile } from '../../../device/durable-file.ts';
+import { replaceFile } from '../../../device/durable-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import type { PackageDatabase } from '../../database.ts';
 import type { Restoration } from '../../manager.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { OpkgCommands } from '../changing/commands.ts';
-import { parseStanza, splitParagraphs, type Stanza } from '../database/stanza.ts';
+import { parseStanza, splitParagraphs } from '../database/stanza.ts';
+import { editStatus, packageIn } from '../database/status-paragraphs.ts';
 
 /**
  * Puts packages back with opkg. Its record of a package has the hashes of the configuration files
@@ -30,7 +31,9 @@ export function createRestoration({
 }): Restoration {
   return {
     recordsOf: async (names) => {
-      const [found, database] = [await readParagraphs(statusFile), await installed()];
+      const paragraphs = splitParagraphs(await readFile(statusFile, 'utf8'));
+      const found = new Map(paragraphs.map((paragraph) => [packageIn(paragraph), paragraph]));
+      const database = await installed();
       return new Map(
         names.flatMap((name) => {
           const paragraph = found.get(name);
@@ -48,14 +51,10 @@ export function createRestoration({
     installOffered: (offers) =>
       commands.opkg('install', '--force-downgrade', '--', ...offers.map(({ name }) => name)),
     finish: async (records) => {
-      const text = await readFile(statusFile, 'utf8');
-      const changed = splitParagraphs(text).map((paragraph) => {
-        const now = parseStanza(paragraph);
-        const before = records.get(now.get('Package') ?? '');
-        return before !== undefined && isSame(now, parseStanza(before)) ? before : paragraph;
+      await editStatus(statusFile, (paragraph) => {
+        const before = records.get(packageIn(paragraph));
+        return before !== undefined && isSame(paragraph, before) ? before : paragraph;
       });
-      const result = `${changed.join('\n\n')}\n\n`;
-      if (result !== text) await rewriteFile(statusFile, result);
       await syncDisk(environment, [dirname(statusFile)]);
     },
   };
@@ -78,13 +77,9 @@ async function writeConfigWithoutLists(
   return config;
 }
 
-async function readParagraphs(file: string): Promise<Map<string, string>> {
-  const paragraphs = splitParagraphs(await readFile(file, 'utf8'));
-  return new Map(paragraphs.map((text) => [parseStanza(text).get('Package') ?? '', text]));
-}
-
 /** The same version, whole both times. */
-function isSame(now: Stanza, before: Stanza): boolean {
+function isSame(...paragraphs: readonly [string, string]): boolean {
+  const [now, before] = [parseStanza(paragraphs[0]), parseStanza(paragraphs[1])];
   return (
     now.get('Version') === before.get('Version') &&
     [now, before].every((stanza) => stanza.get('Status')?.endsWith(' installed'))

@@ -6,7 +6,8 @@ import { changedPackages } from '../../half-installed.ts';
 import { lasting, ownPackages } from '../../memory.ts';
 import { waitForOpkg } from '../changing/lock.ts';
 import { parseStatus } from '../database/status-file.ts';
-import { parseStanza, splitParagraphs } from '../database/stanza.ts';
+import { splitParagraphs } from '../database/stanza.ts';
+import { joinParagraphs, packageIn } from '../database/status-paragraphs.ts';
 import type { Installation } from '../installation.ts';
 
 /**
@@ -52,10 +53,8 @@ function withOthers(
     (name) => own?.has(name) === false && isPresent(database.get(name)),
   );
   if (others.length === 0) return undefined;
-  const nameIn = (text: string): string => parseStanza(text).get('Package') ?? '';
-  const paragraphs = [
-    ...splitParagraphs(before).filter((text) => !others.includes(nameIn(text))),
-    ...splitParagraphs(now).filter((text) => others.includes(nameIn(text))),
-  ];
-  return paragraphs.map((text) => `${text}\n\n`).join('');
+  return joinParagraphs([
+    ...splitParagraphs(before).filter((text) => !others.includes(packageIn(text))),
+    ...splitParagraphs(now).filter((text) => others.includes(packageIn(text))),
+  ]);
 }

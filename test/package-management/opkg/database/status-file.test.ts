@@ -9,8 +9,7 @@ import {
   type DatabaseReader,
 } from '../../../../src/package-management/opkg/database/status-file.ts';
 import { readLockHolder } from '../../../../src/package-management/opkg/changing/lock.ts';
-import { runCommand, startCommand, type RunningCommand } from '../../../device/command.ts';
-import { bundledProgram } from '../../../support/bundled-program.ts';
+import { startCommand, type RunningCommand } from '../../../device/command.ts';
 
 let folder: string;
 let status: string;
@@ -264,17 +263,6 @@ function startWriter({ rounds }: { rounds: number }): RunningCommand {
     String(COUNT),
   ]);
 }
-
-test('a file that cannot be read for lack of descriptors is read when there are some', async () => {
-  const source = join(import.meta.dirname, 'read-without-descriptors.ts');
-  const { stdout } = await runCommand(['node', await bundledProgram(source), status]);
-
-  expect(JSON.parse(stdout)).toEqual({
-    before: ['one'],
-    meanwhile: expect.stringContaining('EMFILE') as string,
-    after: ['one', 'two'],
-  });
-});
 
 test('a version that failed to come does not hide the one that is installed', async () => {
   const wanted = 'Package: demo\nVersion: 2.0-1\nStatus: install ok not-installed\n\n';

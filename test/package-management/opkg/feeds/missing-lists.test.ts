@@ -17,13 +17,13 @@ async function lookForLists(names: readonly string[]): Promise<string[]> {
   const installation = {
     readConfig: () => Promise.resolve({ feeds, listsDir }),
     prepareFolders: () => Promise.resolve(),
+    lockHolder: () => Promise.resolve(undefined),
   } as unknown as Installation;
   const [look] = listsSteps(
     installation,
     {
       lists: { backUp: () => Promise.reject(new Error('no space left on device')) } as never,
-      update: () => ({ argv: ['false'] }) as never,
-      waitForLock: () => Promise.resolve(),
+      commands: { update: () => ({ argv: ['false'] }) as never },
       wasShutOut: () => Promise.resolve(false),
       areListsTooOld: () => Promise.resolve(true),
     },

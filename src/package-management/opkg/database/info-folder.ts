@@ -1,0 +1,39 @@
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { join, parse } from 'node:path';
+import { parseStanza, type Stanza } from './stanza.ts';
+
+/** What the control file of a package says, without the zeros that a power cut may leave in it. */
+export async function readControl(infoDir: string, name: string): Promise<Stanza> {
+  const text = await readFile(join(infoDir, `${name}.control`), 'utf8').catch(() => '');
+  return parseStanza(text.replaceAll('\0', ''));
+}
+
+/**
+ * The files of a package as its record has them, one absolute path a line, sometimes with a tab
+ * and a checksum behind it; none without a record.
+ */
+export async function listedFiles(infoDir: string, name: string): Promise<string[]> {
+  const list = await readFile(join(infoDir, `${name}.list`), 'utf8').catch(() => '');
+  return list.split('\n').flatMap((line) => line.split('\t')[0] || []);
+}
+
+/** Whether `NAME.control` and the like is of this package: the endings have no dot. */
+export function isInfoOf(file: string, name: string): boolean {
+  return parse(file).name === name;
+}
+
+/** The packages whose files, by their records, were written after `since` (Unix seconds). */
+export async function writtenAfter(infoDir: string, since: number): Promise<string[]> {
+  const names = new Set<string>();
+  for (const file of await readdir(infoDir).catch(() => [])) {
+    const [, name] = /^(.+)\.(?:list|control)$/.exec(file) ?? [];
+    if (name !== undefined && (await wasWrittenAfter(join(infoDir, file), since))) names.add(name);
+  }
+  return [...names].sort();
+}
+
+/** @param since Unix seconds; one is given away, for clocks of different grain */
+export async function wasWrittenAfter(file: string, since: number): Promise<boolean> {
+  const entry = await lstat(file).catch(() => undefined);
+  return entry !== undefined && entry.ctimeMs >= (since - 1) * 1000;
+}

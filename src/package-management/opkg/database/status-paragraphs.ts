@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { rewriteFile } from '../../../device/durable-file.ts';
+import { parseStanza, parseStanzas, splitParagraphs } from './stanza.ts';
+
+/** The package that a paragraph of the status file is about; empty if it names none. */
+export function packageIn(paragraph: string): string {
+  return parseStanza(paragraph).get('Package') ?? '';
+}
+
+/** Changes paragraphs of the status file, while nobody else writes it. */
+export async function editStatus(
+  statusFile: string,
+  edit: (paragraph: string) => string,
+): Promise<void> {
+  const text = await readFile(statusFile, 'utf8').catch(() => '');
+  const edited = joinParagraphs(splitParagraphs(text).map(edit));
+  if (edited !== text) await rewriteFile(statusFile, edited);
+}
+
+/** As opkg ends each of them. */
+export function joinParagraphs(paragraphs: readonly string[]): string {
+  return paragraphs.map((paragraph) => `${paragraph}\n\n`).join('');
+}
+
+/** A configuration file, and the hash of it as it came. */
+interface Conffile {
+  owner: string;
+  path: string;
+  hash: string;
+}
+
+/** Of all packages; none if the file cannot be read. */
+export async function readConffiles(statusFile: string): Promise<Conffile[]> {
+  const text = await readFile(statusFile, 'utf8').catch(() => '');
+  return [...parseStanzas(text)].flatMap((stanza) => {
+    const owner = stanza.get('Package') ?? '';
+    const lines = (stanza.get('Conffiles') ?? '').split('\n');
+    return lines.flatMap((line) => {
+      const [path, hash] = line.split(' ');
+      return path && hash ? [{ owner, path, hash }] : [];
+    });
+  });
+}
