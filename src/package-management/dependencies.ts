@@ -136,7 +136,11 @@ export function isClosedCircle(database: PackageDatabase, names: readonly string
   );
 }
 
-function needs({ depends }: InstalledPackage, { name, provides }: InstalledPackage): boolean {
+/** Whether the first depends on the second: by name, or by what that provides. */
+export function needs(
+  { depends }: InstalledPackage,
+  { name, provides }: InstalledPackage,
+): boolean {
   const answersTo = [name, ...provides];
   return depends.some((names) => names.some((wanted) => answersTo.includes(wanted)));
 }

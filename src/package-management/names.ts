@@ -79,3 +79,9 @@ export function createNameBudget(): NameBudget {
     if (left < 0) throw new Error('it names more files than any package has');
   };
 }
+
+/** For a message: `a, b and 3 more`. */
+export function listNames(names: readonly string[], most: number): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : '';
+  return `${names.slice(0, most).join(', ')}${more}`;
+}

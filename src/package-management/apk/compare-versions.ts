@@ -42,65 +42,51 @@ const KINDS = [
 const SUFFIXES = ['alpha', 'beta', 'pre', 'rc', '', 'cvs', 'svn', 'git', 'hg', 'p'];
 const NO_SUFFIX = SUFFIXES.indexOf('');
 
+type Kind = (typeof KINDS)[number];
+
 interface Token {
-  kind: (typeof KINDS)[number];
+  kind: Kind;
   text: string;
+}
+
+/** Which kinds may come before it, how it looks, and what of it is compared. */
+const RULES: readonly {
+  kind: Kind;
+  pattern: RegExp;
+  mayFollow: (last: Kind | undefined) => boolean;
+}[] = [
+  { kind: 'initial', pattern: /^(\d+)/, mayFollow: (last) => last === undefined },
+  { kind: 'letter', pattern: /^([a-z])/, mayFollow: isBefore('letter') },
+  { kind: 'suffix-number', pattern: /^(\d+)/, mayFollow: (last) => last === 'suffix' },
+  { kind: 'digits', pattern: /^\.?(\d+)/, mayFollow: isBefore('letter') },
+  {
+    kind: 'suffix',
+    pattern: /^_(alpha|beta|pre|rc|cvs|svn|git|hg|p)(?![a-z])/,
+    mayFollow: isBefore('hash'),
+  },
+  { kind: 'hash', pattern: /^~([0-9a-f]+)/, mayFollow: isBefore('hash') },
+  { kind: 'revision', pattern: /^-r(\d+)/, mayFollow: isBefore('revision') },
+];
+
+function isBefore(kind: Kind): (last: Kind | undefined) => boolean {
+  return (last) => last !== undefined && KINDS.indexOf(last) < KINDS.indexOf(kind);
 }
 
 /** @returns a function that reads one token a call */
 function createTokens(version: string): () => Token {
   let rest = version;
-  let last: Token['kind'] | undefined;
-  const accept = (kind: Token['kind'], pattern: RegExp): Token => {
-    const [all, text = ''] = pattern.exec(rest) ?? [];
-    if (all === undefined) return { kind: 'invalid', text: '' };
-    rest = rest.slice(all.length);
-    return { kind, text };
-  };
+  let last: Kind | undefined;
   return () => {
-    const token = last === undefined ? accept('initial', /^(\d+)/) : nextToken(rest, last, accept);
-    last = token.kind;
-    return token;
+    if (rest === '' && last !== undefined) return { kind: 'end', text: '' };
+    for (const { kind, pattern, mayFollow } of RULES) {
+      const [all, text = ''] = (mayFollow(last) ? pattern.exec(rest) : null) ?? [];
+      if (all === undefined) continue;
+      rest = rest.slice(all.length);
+      last = kind;
+      return { kind, text };
+    }
+    return { kind: 'invalid', text: '' };
   };
-}
-
-/** What begins how, which kinds may come before it, and what of it is compared. */
-const RULES: readonly {
-  kind: Token['kind'];
-  start: RegExp;
-  pattern: RegExp;
-  mayFollow: (last: Token['kind']) => boolean;
-}[] = [
-  { kind: 'letter', start: /^[a-z]/, pattern: /^([a-z])/, mayFollow: isBefore('letter') },
-  {
-    kind: 'suffix-number',
-    start: /^\d/,
-    pattern: /^(\d+)/,
-    mayFollow: (last) => last === 'suffix',
-  },
-  { kind: 'digits', start: /^[.\d]/, pattern: /^\.?(\d+)/, mayFollow: isBefore('letter') },
-  {
-    kind: 'suffix',
-    start: /^_/,
-    pattern: /^_(alpha|beta|pre|rc|cvs|svn|git|hg|p)(?![a-z])/,
-    mayFollow: isBefore('hash'),
-  },
-  { kind: 'hash', start: /^~/, pattern: /^~([0-9a-f]+)/, mayFollow: isBefore('hash') },
-  { kind: 'revision', start: /^-/, pattern: /^-r(\d+)/, mayFollow: isBefore('revision') },
-];
-
-function isBefore(kind: Token['kind']): (last: Token['kind']) => boolean {
-  return (last) => KINDS.indexOf(last) < KINDS.indexOf(kind);
-}
-
-function nextToken(
-  rest: string,
-  last: Token['kind'],
-  accept: (kind: Token['kind'], pattern: RegExp) => Token,
-): Token {
-  if (rest === '') return { kind: 'end', text: '' };
-  const rule = RULES.find(({ start, mayFollow }) => start.test(rest) && mayFollow(last));
-  return rule === undefined ? { kind: 'invalid', text: '' } : accept(rule.kind, rule.pattern);
 }
 
 function compareTokens({ kind, text: a }: Token, { text: b }: Token): number {

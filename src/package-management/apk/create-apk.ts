@@ -1,24 +1,23 @@
+import { lockHolderOf } from '../../device/lock-holder.ts';
 import { reasonOf } from '../../errors.ts';
 import type { HealthReport } from '../../http/health-report.ts';
+import type { Diagnosis } from '../diagnosis.ts';
 import { explainingLists } from '../failed-feeds.ts';
 import type { BackendContext, PackageManager } from '../manager.ts';
 import { readHashes } from './database/installed-db.ts';
 import { readPackageFile } from './package-file/apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
-import { createDiagnosis } from './diagnosis.ts';
 import { readFeeds } from './feeds/feeds.ts';
 import { createFeedSettings } from './feeds/feed-settings.ts';
 import { openInstallation, type Installation } from './installation.ts';
 import { createListing } from './feeds/listing.ts';
-import { namingDamage } from './feeds/sound-listing.ts';
 import { createLists } from './feeds/lists.ts';
-import { readArchitectures } from './feeds/offers.ts';
-import { freeBytesAt } from './planning/download.ts';
+import { readArchitectures } from './feeds/index-files.ts';
+import { freeBytesAt } from './planning/room.ts';
 import { createTransactionSteps } from './changing/transaction-steps.ts';
 import { packInstalled } from './package-file/repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
-import { createHold, markHeldDependencies } from './changing/hold.ts';
-import { dropOwnPins } from './changing/own-pins.ts';
+import { createHold, dropOwnPins, markHeldDependencies } from './changing/hold.ts';
 
 /** apk 3, and its records read without it. */
 export function createApk(context: BackendContext): PackageManager {
@@ -35,7 +34,7 @@ export function createApk(context: BackendContext): PackageManager {
     builds: () => readHashes(locations.installed),
     atRest: () => dropOwnPins(installation),
     offers: (names) => installation.offers(names),
-    listing: namingDamage(createListing({ paths, installation }), installation.assertSound),
+    listing: createListing({ paths, ...installation }),
     compareVersions,
     architecture: async () => (await readArchitectures(paths))[0] ?? '',
     assertUsable: installation.assertUsable,
@@ -90,4 +89,27 @@ async function healthOf({ reader, locations, assertRecords }: Installation): Pro
   } catch (error) {
     return { problems: [reasonOf(error)], facts };
   }
+}
+
+function createDiagnosis(installation: Installation): Diagnosis {
+  const { assertSound, copy, locations } = installation;
+  const lockHolder: Diagnosis['lockHolder'] = async () => {
+    const pid = await lockHolderOf(locations.lock, 'FLOCK');
+    return pid === undefined ? undefined : { file: locations.lock, pid };
+  };
+  return {
+    findDamage: async () => {
+      // World and the record are replaced one after the other.
+      if ((await lockHolder()) !== undefined) return undefined;
+      return assertSound().then(
+        () => undefined,
+        (error: unknown) => ({
+          message: reasonOf(error),
+          remedy: `put the records right by hand; those of before are in ${copy.folder}`,
+        }),
+      );
+    },
+    lockHolder,
+    hashPins: async () => (await import('./hash-pins.ts')).findHashPins(installation),
+  };
 }

@@ -1,13 +1,10 @@
-import * as v from 'valibot';
-import { isHashPin } from './database/dependency.ts';
 import { readHashes } from './database/installed-db.ts';
-import { readWorld } from './database/world.ts';
+import { isHashPin, readWorld } from './database/world.ts';
 import { queryFeeds } from './feeds/query.ts';
 import type { Installation } from './installation.ts';
 
 /** How apk calls its own record where it says which repositories have a build. */
 const RECORD = 'lib/apk/db/installed';
-const queried = v.object({ name: v.string(), repositories: v.array(v.string()) });
 
 /**
  * What world binds to one file by its hash. apk prints no hash of what feeds have, but it knows two
@@ -25,10 +22,7 @@ export async function findHashPins({
     names: pins.map(({ name }) => name),
     fields: 'name,repositories',
     from: 'system',
-    onObject: (object) => {
-      const { success, output } = v.safeParse(queried, object);
-      if (!success) return true;
-      const { name, repositories } = output;
+    onPackage: ({ name, repositories }) => {
       if (repositories.includes(RECORD) && repositories.length > 1) offered.add(name);
       return true;
     },

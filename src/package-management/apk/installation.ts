@@ -1,6 +1,7 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 
 import { lockHolderOf } from '../../device/lock-holder.ts';
+import { isFolder } from '../../device/is-there.ts';
 import { fileVersionSync } from '../../device/file-version.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import type { BackendContext } from '../manager.ts';
@@ -49,7 +50,6 @@ export function openInstallation(context: BackendContext): Installation {
   const reader = createDatabaseReader(locations);
   const copy = createBeforeCopy(locations);
   const commands = createApkCommands({ ...context, locations });
-  const offers = createOffers(paths, locations, commands);
   let sound: string | undefined;
   const assertRecordsNow = async (): Promise<void> => {
     await assertReadable(recordFiles(locations), locations);
@@ -69,17 +69,12 @@ export function openInstallation(context: BackendContext): Installation {
     assert().catch(async () => {
       if ((await lockHolderOf(locations.lock, 'FLOCK')) === undefined) await assert();
     });
-  // Damaged records keep apk from reading feeds, too, and it does not say which.
-  const orDamage = async (error: unknown): Promise<never> => {
-    await assertSoundNow();
-    throw error;
-  };
   return {
     root: paths.root,
     locations,
     reader,
     commands,
-    offers: (...wanted) => offers(...wanted).catch(orDamage),
+    offers: createOffers({ paths, locations, commands, assertSound: assertSoundNow }),
     imagePackages: async () =>
       (await import('./database/image-packages.ts')).imagePackages(
         paths.onDevice('/rom/lib/apk/db/installed'),
@@ -90,15 +85,13 @@ export function openInstallation(context: BackendContext): Installation {
     records: createTransactionRecords(locations),
     environment,
     cache: async () => {
-      const own = await readdir(locations.ownCache).catch(() => undefined);
-      return own === undefined ? cacheFolder(paths) : locations.ownCache;
+      const { ownCache } = locations;
+      return (await isFolder(ownCache)) ? ownCache : cacheFolder(paths);
     },
     prepareFolders: async () => {
-      const openCache = async (): Promise<unknown> =>
-        openTrustedFolder(await cacheFolder(paths), 0o755);
       await Promise.all([
         openTrustedFolder(locations.own).then(() => makeEmpty(locations.empty)),
-        openCache(),
+        cacheFolder(paths).then((folder) => openTrustedFolder(folder, 0o755)),
       ]);
     },
     assertSound: assertSoundNow,

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-
 import { expect, test } from 'vitest';
 
 import {
@@ -7,8 +5,8 @@ import {
   isVersion,
 } from '../../../src/package-management/apk/compare-versions.ts';
 import { createRandom, type Random } from '../../support/random.ts';
-import { runCommand } from '../command.ts';
 import { startApkDevice } from './start-apk-device.ts';
+import { signsOf, type Pair } from './version-signs.ts';
 
 test.each([
   ['1.0', '1.0-r0', '<'],
@@ -55,8 +53,6 @@ test(`${PAIRS} drawn pairs compare as in depotd`, async () => {
   expect(signs.filter((sign) => sign === '').length).toBeGreaterThan(20);
 });
 
-type Pair = readonly [left: string, right: string];
-
 /** As `version -t` prints it; empty if one of them is no version. */
 function expectedSign(left: string, right: string): string {
   if (!isVersion(left) || !isVersion(right)) return '';
@@ -64,27 +60,6 @@ function expectedSign(left: string, right: string): string {
   if (order === 0) return '=';
   return order < 0 ? '<' : '>';
 }
-
-/** The real program is run for each pair, the stand-in's own comparison once for all. */
-async function signsOf(pairs: readonly Pair[]): Promise<string[]> {
-  const real = process.env.APK;
-  const { code, stdout, stderr } = await runCommand(
-    real === undefined ? STAND_IN : ['/bin/sh', '-c', EACH, 'sh', real],
-    { input: pairs.map(([left, right]) => `${left} ${right}\n`).join('') },
-  );
-  if (code !== 0) throw new Error(`cannot compare versions: ${stderr}`);
-  return stdout.split('\n').slice(0, pairs.length);
-}
-
-const EACH = 'while read -r left right; do "$1" version -t "$left" "$right" || echo; done; true';
-
-const STAND_IN: [string, ...string[]] = [
-  'perl',
-  `-I${join(import.meta.dirname, '..')}`,
-  '-Mapk::version',
-  '-ne',
-  'my ($l, $r) = split; print +(!is_version($l) || !is_version($r)) ? "" : ("=", ">", "<")[compare_versions($l, $r)], "\\n"',
-];
 
 /** Two that often differ in one place only. */
 function drawPair(random: Random): Pair {

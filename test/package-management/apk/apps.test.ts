@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { createApk } from '../../device/apk-device/apk.ts';
-import { openApkStore, type ApkStore } from './open-store.ts';
+import { openApkStore, sendFile, type ApkStore } from './open-store.ts';
 
 let store: ApkStore;
 beforeAll(async () => {
@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const WORLD = ['base-files', 'busybox', 'libc'];
 const DISTFEEDS = 'etc/apk/repositories.d/distfeeds.list';
 
 afterEach(async () => {
@@ -29,8 +28,7 @@ afterEach(async () => {
   const feeds = (await store.device.read(DISTFEEDS)) ?? '';
   await writeFile(join(store.device.root, DISTFEEDS), `${feeds.split('\n')[0] ?? ''}\n`);
   await store.device.apk('update');
-  await store.device.apk('del', ...Object.keys(await store.packages()));
-  expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
+  await store.clear();
 });
 
 test('install brings an app and what it needs, and tells when', async () => {
@@ -48,14 +46,14 @@ test('install brings an app and what it needs, and tells when', async () => {
 });
 
 test('remove takes an app and what came with it', async () => {
-  await store.run('install', { package: 'demo' });
+  await store.device.apk('add', 'app-meta-demo');
 
   expect((await store.run('remove', { package: 'demo' })).state).toBe('done');
   expect(await store.installed()).toEqual([]);
 });
 
 test('upgrade takes an app and the packages that it names, and nothing if it is current', async () => {
-  await store.run('install', { package: 'demo' });
+  await store.device.apk('add', 'app-meta-demo');
   store.device.publish(2);
   await store.run('update');
 
@@ -80,7 +78,7 @@ test('what world holds at a version is not upgraded, and the job says what lets 
 });
 
 test('update says which feed failed, and upgrades go on from the others', async () => {
-  await store.run('install', { package: 'demo' });
+  await store.device.apk('add', 'app-meta-demo');
   store.device.publish(2);
   await appendFile(
     join(store.device.root, DISTFEEDS),
@@ -122,7 +120,7 @@ test.each([
 });
 
 test('an app whose configuration fails is there all the same', async () => {
-  await store.run('install', { package: 'demo' });
+  await store.device.apk('add', 'app-meta-demo');
   await writeFile(join(store.device.root, 'usr/libexec/istorea/demo.sh'), 'exit 3\n');
 
   expect(await store.run('autoconf', { package: 'demo' })).toMatchObject({ state: 'failed' });
@@ -147,25 +145,8 @@ describe('an uploaded package', () => {
   const fileOf = (version: string, more: { depends?: string[] } = {}): Buffer =>
     createApk({ name: 'sent', version, files: { '/usr/bin/sent': version }, ...more }).bytes;
 
-  async function upload(bytes: Buffer): Promise<{ status: number; id?: string; text: string }> {
-    const form = new FormData();
-    form.append('file', new Blob([bytes]), 'sent.apk');
-    const answer = await fetch(
-      `${store.daemon.url}${store.daemon.base}/admin/store/upload?token=${await store.daemon.token()}`,
-      { method: 'POST', body: form },
-    );
-    const text = await answer.text();
-    const { task_id: id } = JSON.parse(text) as { task_id?: string };
-    return { status: answer.status, text, ...(id === undefined ? {} : { id }) };
-  }
-
-  async function install(bytes: Buffer): Promise<{ id: string; state: string; error?: string }> {
-    const { id = '' } = await upload(bytes);
-    return { ...(await store.daemon.finished(id)), id };
-  }
-
   test('brings what it needs from the feeds, and undo takes both', async () => {
-    const { id, state } = await install(fileOf('1.0-r1', { depends: ['libdemo'] }));
+    const { id, state } = await store.upload(fileOf('1.0-r1', { depends: ['libdemo'] }));
 
     expect([state, await store.packages()]).toEqual([
       'done',
@@ -178,9 +159,9 @@ describe('an uploaded package', () => {
   test('that replaced another brings that back when it is undone, bound to a file as it was', async () => {
     const isBound = async (): Promise<boolean> =>
       (await store.device.world()).some((line) => line.startsWith('sent><'));
-    await install(fileOf('1.0-r1'));
+    await store.upload(fileOf('1.0-r1'));
     expect(await isBound()).toBe(true);
-    const { id } = await install(fileOf('2.0-r1'));
+    const { id } = await store.upload(fileOf('2.0-r1'));
 
     expect((await store.run('unrun', { id })).state).toBe('done');
     expect(await store.packages()).toEqual({ sent: '1.0-r1' });
@@ -193,8 +174,8 @@ describe('an uploaded package', () => {
     ['half of one', fileOf('1.0-r1').subarray(0, 300), 'unexpected end of file'],
     ['one without its end', fileOf('1.0-r1').subarray(0, -40), 'unexpected end of file'],
   ])('that is %s is refused', async (_, bytes, reason) => {
-    const { status, text } = await upload(bytes);
-    expect([status, JSON.parse(text)]).toEqual([
+    const answer = await sendFile(store.daemon, bytes);
+    expect([answer.status, await answer.json()]).toEqual([
       400,
       expect.objectContaining({
         stderr: expect.stringContaining(reason) as string,
@@ -205,7 +186,7 @@ describe('an uploaded package', () => {
   });
 
   test('that needs what no feed has changes nothing', async () => {
-    expect(await install(fileOf('1.0-r1', { depends: ['nothere'] }))).toMatchObject({
+    expect(await store.upload(fileOf('1.0-r1', { depends: ['nothere'] }))).toMatchObject({
       state: 'failed',
       error: 'cannot install sent: it needs nothere, which no feed offers',
       error_code: 'dependency_missing',

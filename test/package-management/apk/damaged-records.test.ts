@@ -23,12 +23,9 @@ const at = (file: string): string => join(store.device.root, file);
 
 /** Whatever stood there: the record is put back, and the next job works. */
 afterEach(async () => {
-  for (const name of Object.keys(await store.packages())) {
-    await store.run('remove', { package: name });
-  }
+  await store.clear();
   expect((await store.run('install', { package: 'plain' })).state).toBe('done');
-  await store.run('remove', { package: 'plain' });
-  expect(await store.packages()).toEqual({});
+  await store.clear();
 });
 
 async function refusal(operation: string): Promise<unknown[]> {
@@ -141,7 +138,7 @@ test.each([
 });
 
 test('what world names twice is not removed, and the answer says why', async () => {
-  await store.run('install', { package: 'plain' });
+  await store.device.apk('add', 'plain');
   const sound = await readFile(at('etc/apk/world'), 'utf8');
   await writeFile(at('etc/apk/world'), `${sound}plain\n`);
 
@@ -205,7 +202,7 @@ describe('scripts that are not packed, as some images have them', () => {
       root: store.device.root,
       locations: createLocations(paths),
     });
-    await store.run('remove', { package: 'sent' });
+    await store.clear();
 
     await store.upload(await readFile(target));
     const { log } = await store.run('remove', { package: 'sent' });

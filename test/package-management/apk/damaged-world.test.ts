@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createApk } from '../../device/apk-device/apk.ts';
-import { openApkStore, type ApkStore } from './open-store.ts';
-
-const WORLD = ['base-files', 'busybox', 'libc'];
+import { openApkStore, WORLD, type ApkStore } from './open-store.ts';
 
 let store: ApkStore;
 beforeAll(async () => {
@@ -19,7 +17,7 @@ let sound: string;
 let upload: string;
 beforeEach(async () => {
   upload = (await store.upload(createApk({ name: 'former', version: '1.0-r1' }).bytes)).id;
-  await store.run('install', { package: 'demo' });
+  await store.device.apk('add', 'app-meta-demo');
   sound = await readFile(join(store.device.root, 'etc/apk/world'), 'utf8');
 });
 

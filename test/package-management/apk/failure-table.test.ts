@@ -1,13 +1,12 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { createApk } from '../../device/apk-device/apk.ts';
 import type { ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
-import { runCommand } from '../../device/command.ts';
 import { processesOf } from './device-processes.ts';
-import { oneProgram as one, openApkStore, type ApkStore } from './open-store.ts';
+import { oneProgram as one, openApkStore, WORLD, type ApkStore } from './open-store.ts';
 
 /** What docs/reference/apk.md says goes wrong, row by row: the job's end, and what is left. */
 const script = (body: string): string => `#!/bin/sh\n${body}\n`;
@@ -37,26 +36,28 @@ const SECOND: readonly ApkFeedPackage[] = [
   one('abiuser', '2.0-r1', { depends: ['libabi1.1'] }),
 ];
 
-const WORLD = ['base-files', 'busybox', 'libc'];
-
 let store: ApkStore;
 beforeAll(async () => {
   store = await openApkStore({ packages: FIRST });
 });
 afterAll(() => store.close());
 
+let offered = FIRST;
 async function offer(packages: readonly ApkFeedPackage[]): Promise<void> {
+  if (packages === offered) return;
+  offered = packages;
   store.device.publishPackages(packages);
   await store.device.apk('update');
 }
+
+const add = (...names: readonly string[]) => store.device.apk('add', ...names);
 
 /** Whatever failed, the next job works, and nothing of the failed one is left. */
 afterEach(async () => {
   store.device.feed.behave();
   await offer(FIRST);
   expect((await store.run('install', { package: 'plain' })).state).toBe('done');
-  await store.device.apk('del', ...Object.keys(await store.packages()));
-  expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
+  await store.clear();
   expect((await store.device.apk('audit', '--system')).stdout).toBe('');
   expect(await processesOf(store.device.root)).toEqual([]);
 });
@@ -87,7 +88,7 @@ describe('a download that fails changes nothing, and is named', () => {
   });
 
   test('one of two in an upgrade', async () => {
-    await store.run('install', { package: 'needy' });
+    await add('needy');
     const before = [await store.packages(), await store.device.world()];
     await offer(SECOND);
     store.device.feed.misbehave('needed-2.0-r1.apk', 'missing');
@@ -122,15 +123,8 @@ describe('a download that fails changes nothing, and is named', () => {
     await store.daemon.post('admin/system/tasks/stop', { task_id: id });
 
     expect((await store.daemon.finished(id)).state).toBe('stopped');
-    const { stdout } = await runCommand([
-      'find',
-      store.device.root,
-      '-name',
-      '*.apk*',
-      '-type',
-      'f',
-    ]);
-    expect(stdout.split('\n').filter((line) => /\.apk(\.|$)/.test(line))).toEqual([]);
+    const names = await readdir(store.device.root, { recursive: true });
+    expect(names.filter((name) => /\.apk(\.|$)/.test(name))).toEqual([]);
   });
 });
 
@@ -157,7 +151,7 @@ describe('files in the way', () => {
 });
 
 test('an apk that ends with an error has left a file out, and the job is not done', async () => {
-  await store.device.apk('add', 'badscript');
+  await add('badscript');
   expect((await store.run('install', { package: 'needed' })).state).toBe('done');
 
   const { state, error } = await store.run('install', { package: 'fileless' });
@@ -171,7 +165,7 @@ test('an apk that ends with an error has left a file out, and the job is not don
 
 describe('an upgrade', () => {
   test('whose script fails is taken back: the old version is there, and nothing is broken', async () => {
-    await store.run('install', { package: 'badup' });
+    await add('badup');
     await offer(SECOND);
 
     const { state, error } = await store.run('upgrade', { package: 'badup' });
@@ -189,7 +183,7 @@ describe('an upgrade', () => {
 
   test('from a feed that became older does nothing', async () => {
     await offer(SECOND);
-    await store.run('install', { package: 'needed' });
+    await add('needed');
     await offer(FIRST);
 
     const { state, log } = await store.run('upgrade', { package: 'needed' });
@@ -199,7 +193,7 @@ describe('an upgrade', () => {
   });
 
   test('takes a library under its next name, and drops the one that nobody needs', async () => {
-    await store.run('install', { package: 'abiuser' });
+    await add('abiuser');
     await offer(SECOND);
 
     expect((await store.run('upgrade', { package: 'abiuser' })).state).toBe('done');
@@ -207,8 +201,8 @@ describe('an upgrade', () => {
   });
 
   test('keeps the library’s former name if its owner asked for it', async () => {
-    await store.run('install', { package: 'abiuser' });
-    await store.device.apk('add', 'libabi1.0');
+    await add('abiuser');
+    await add('libabi1.0');
     await offer([...SECOND, ...FIRST.filter(({ name }) => name === 'libabi1.0')]);
 
     expect((await store.run('upgrade', { package: 'abiuser' })).state).toBe('done');
@@ -220,8 +214,7 @@ describe('beside a feed that is dead', () => {
   const extra = (): string => join(store.device.root, 'etc/apk/repositories.d/customfeeds.list');
   const dead = (): string => `${store.device.feed.url}/dead/packages.adb`;
   beforeEach(async () => {
-    await store.run('install', { package: 'needy' });
-    await store.run('install', { package: 'badup' });
+    await add('needy', 'badup');
     await writeFile(extra(), `${dead()}\n`);
   });
   afterEach(() => writeFile(extra(), '# add your custom package feeds here\n'));
@@ -237,8 +230,7 @@ describe('beside a feed that is dead', () => {
 
   test('an upgrade of all takes what the others have newer, and nothing else', async () => {
     const newer = SECOND.filter(({ name }) => ['needed', 'needy', 'plain'].includes(name));
-    store.device.publishPackages([...newer, ...FIRST.filter(({ name }) => name === 'badup')]);
-    await store.run('update');
+    await offer([...newer, ...FIRST.filter(({ name }) => name === 'badup')]);
 
     const { state, error } = await store.run('upgrade', { all: '1' });
 

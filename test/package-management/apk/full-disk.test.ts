@@ -8,7 +8,7 @@ import { runCommand } from '../../device/command.ts';
 import { largePackage } from '../../device/packages/awkward-packages.ts';
 import type { ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
 import { expectNoRoom, mountDisk, mountedFolder } from '../../features/packages/no-room.ts';
-import { openApkStore, type ApkStore } from './open-store.ts';
+import { openApkStore, WORLD, type ApkStore } from './open-store.ts';
 
 const MIB = 1024 ** 2;
 
@@ -25,7 +25,7 @@ async function openStoreIn(folder: string, more: readonly ApkFeedPackage[]): Pro
   return store;
 }
 
-const STATE = [{}, ['base-files', 'busybox', 'libc']];
+const STATE = [{}, WORLD];
 
 describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
   test('a package that does not fit is refused with the bytes, and nothing changes', async () => {

@@ -16,17 +16,14 @@ afterAll(() => store.close());
 
 let holder: RunningCommand;
 beforeEach(async () => {
-  await store.run('install', { package: 'plain' });
+  await store.device.apk('add', 'plain');
   // In place of flock itself, so that the process that is named, and ended, holds it.
   holder = startCommand(['flock', '-F', lock, 'sh', '-c', 'echo held; exec sleep 600']);
   await holder.printed('held');
 });
 afterEach(async () => {
   await release();
-  for (const name of Object.keys(await store.packages())) {
-    await store.run('remove', { package: name });
-  }
-  expect(await store.packages()).toEqual({});
+  await store.clear();
 });
 
 async function release(): Promise<void> {

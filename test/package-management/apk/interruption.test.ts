@@ -1,13 +1,14 @@
-import { access, lstat, readdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import type { ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
 import { apkFeedPackages } from '../../device/apk-device/apk-device.ts';
 import { createApkFeedFiles } from '../../device/apk-device/apk-index.ts';
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
-import { killProcesses, processesOf } from './device-processes.ts';
+import { expectAgreement } from './agreement.ts';
+import { killProcesses } from './device-processes.ts';
 import { openApkStore, type ApkStore } from './open-store.ts';
 
 /** The scripts of the second one wait for the file `go`, so that somebody can break in. */
@@ -42,11 +43,29 @@ while [ ! -e "$IPKG_INSTROOT/tmp/go" ] && [ $((tries += 1)) -lt 200 ]; do sleep 
 }
 
 let store: ApkStore;
-beforeEach(async () => {
+const open = async (): Promise<void> => {
   store = await openApkStore({ packages: packagesOf('1.0-r1') });
-  await goOn();
+};
+beforeAll(open);
+afterAll(() => store.close());
+beforeEach(goOn);
+afterEach(async () => {
+  if (isFeedClosed) {
+    await store.close();
+    await open();
+    isFeedClosed = false;
+    return;
+  }
+  await publish('1.0-r1');
+  await store.clear();
 });
-afterEach(() => store.close());
+
+/** It cannot be opened again. */
+let isFeedClosed = false;
+async function closeFeed(): Promise<void> {
+  isFeedClosed = true;
+  await store.device.feed.close();
+}
 
 const goFile = (): string => join(store.device.root, 'tmp/go');
 
@@ -69,29 +88,6 @@ async function publish(version: string): Promise<void> {
   await store.device.apk('update');
 }
 
-/** Record and disk say the same, and nothing is left of what was broken off. */
-async function expectAgreement(): Promise<void> {
-  const { root } = store.device;
-  const database = await store.device.database();
-  expect((await store.device.apk('audit', '--system')).stdout).toBe('');
-  for (const name of ['early', 'late']) {
-    const record = database.get(name);
-    expect(record?.flags.replace('S', '') ?? '').toBe('');
-    for (const file of record?.files ?? []) await lstat(join(root, file));
-    if (record !== undefined) {
-      expect(await store.device.read(`usr/bin/${name}`)).toBe(`${name} ${record.version}\n`);
-      continue;
-    }
-    for (const path of [`usr/bin/${name}`, `usr/share/${name}`, `etc/init.d/${name}`]) {
-      await expect(access(join(root, path))).rejects.toThrow('ENOENT');
-    }
-  }
-  for (const line of await store.device.world()) expect(database.has(line)).toBe(true);
-  const cache = await readdir(join(root, 'var/cache/apk')).catch(() => []);
-  expect(cache.filter((name) => name.endsWith('.apk'))).toEqual([]);
-  expect(await processesOf(root)).toEqual([]);
-}
-
 async function killApk(): Promise<void> {
   await killProcesses(store.device.root, 'apk');
 }
@@ -100,18 +96,18 @@ async function killApk(): Promise<void> {
 const settings = (): string => join(store.device.root, 'etc/init.d/late');
 
 test('a removal that is cut off behind its first file, one below /etc, is finished', async () => {
-  await store.run('install', { package: 'late' });
+  await store.device.apk('add', 'late');
   const id = await startSlowly('remove');
   await killApk();
   await rm(settings());
   await goOn();
 
   expect((await store.daemon.finished(id)).state).toBe('failed');
-  await expectAgreement();
+  await expectAgreement(store);
 });
 
 test('a removal that is stopped leaves the package, also if its owner had removed a file below /etc', async () => {
-  await store.run('install', { package: 'late' });
+  await store.device.apk('add', 'late');
   await rm(settings());
   const id = await startSlowly('remove');
   await killApk();
@@ -124,7 +120,7 @@ test('a removal that is stopped leaves the package, also if its owner had remove
 describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
   beforeEach(async () => {
     if (operation === 'install') return;
-    await store.run('install', { package: 'late' });
+    await store.device.apk('add', 'late');
     if (operation === 'upgrade') await publish('2.0-r1');
   });
 
@@ -134,7 +130,7 @@ describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
     await goOn();
 
     expect((await store.daemon.finished(id)).state).toBe('stopped');
-    await expectAgreement();
+    await expectAgreement(store);
   });
 
   test('whose apk is killed leaves record and disk in agreement', async () => {
@@ -143,7 +139,7 @@ describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
     await goOn();
 
     expect(['failed', 'done']).toContain((await store.daemon.finished(id)).state);
-    await expectAgreement();
+    await expectAgreement(store);
     if (operation === 'install') expect(await store.packages()).toEqual({});
   });
 
@@ -154,7 +150,7 @@ describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
     await goOn();
 
     expect((await store.daemon.finished(id)).state).toBe('done');
-    await expectAgreement();
+    await expectAgreement(store);
   });
 
   test.each([true, false])(
@@ -166,13 +162,13 @@ describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
       await killProcesses(store.device.root);
       // What is in memory is gone with it.
       await rm(join(store.device.root, 'var/cache/apk'), { recursive: true });
-      if (!hasNetwork) await store.device.feed.close();
+      if (!hasNetwork) await closeFeed();
       await goOn();
       await asOfAnotherBoot(join(store.device.root, 'etc/depotd/jobs.jsonl'));
       await store.daemon.restart();
 
       expect(['interrupted', 'done']).toContain((await store.daemon.finished(id)).state);
-      await expectAgreement();
+      await expectAgreement(store);
       if (operation === 'install') expect(await store.packages()).toEqual(before);
     },
   );

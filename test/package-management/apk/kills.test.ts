@@ -1,5 +1,3 @@
-import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -7,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { apkFeedPackages } from '../../device/apk-device/apk-device.ts';
 import { createApkFeedFiles, type ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
 import { createRandom, type Random } from '../../support/random.ts';
+import { expectAgreement } from './agreement.ts';
 import { processesOf } from './device-processes.ts';
 import { openApkStore, type ApkStore } from './open-store.ts';
 
@@ -44,7 +43,7 @@ test(
       if (victim === 'depotd') await store.daemon.restart();
       const { state, error } = await store.daemon.finished(id);
       const what = `kill ${total} of ${victim ?? 'nobody'}: ${operation} ${state} ${error ?? ''}`;
-      await expectAgreement(what);
+      await expectAgreement(store, what);
       if (victim === undefined) continue;
       total += 1;
       killed[victim] = (killed[victim] ?? 0) + 1;
@@ -128,31 +127,4 @@ function kill(pid: number): boolean {
 async function isRunning(id: string): Promise<boolean> {
   const answer = await store.daemon.get(`admin/system/tasks/status?task_id=${id}`);
   return ((await answer.json()) as { running: boolean }).running;
-}
-
-async function expectAgreement(what: string): Promise<void> {
-  const { root } = store.device;
-  const database = await store.device.database();
-  expect([what, (await store.device.apk('audit', '--system')).stdout]).toEqual([what, '']);
-  for (const name of ['early', 'late']) {
-    const record = database.get(name);
-    const program = await store.device.read(`usr/bin/${name}`);
-    const expected = record === undefined ? undefined : `${name} ${record.version}\n`;
-    expect([what, name, program]).toEqual([what, name, expected]);
-    for (const path of [`usr/share/${name}/data`, `etc/init.d/${name}`]) {
-      const isThere = await lstat(join(root, path)).then(
-        () => true,
-        () => false,
-      );
-      expect([what, path, isThere]).toEqual([what, path, record !== undefined]);
-    }
-  }
-  for (const line of await store.device.world()) {
-    expect([what, line, database.has(line)]).toEqual([what, line, true]);
-  }
-  const cached = await readdir(join(root, 'var/cache/apk')).catch(() => []);
-  expect([what, cached.filter((name) => name.includes('.apk'))]).toEqual([what, []]);
-  const temporary = await readdir(join(root, 'usr/bin')).catch(() => []);
-  expect([what, temporary.filter((name) => name.startsWith('.apk.'))]).toEqual([what, []]);
-  expect([what, await processesOf(root)]).toEqual([what, []]);
 }

@@ -1,6 +1,6 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApkDevice, type ApkDevice } from '../../device/apk-device/apk-device.ts';
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { changesIn, planOf } from '../../features/preview/preview-answer.ts';
@@ -13,7 +13,7 @@ const COUNT = 300_000;
 let device: ApkDevice;
 let daemon: TestDaemon;
 
-beforeEach(async () => {
+beforeAll(async () => {
   device = await createApkDevice({
     packages: [oneProgram('few', '1.0-r1'), oneProgram('many', '1')],
   });
@@ -28,7 +28,7 @@ beforeEach(async () => {
     nodeFlags: ['--max-old-space-size=64', '--v8-pool-size=1'],
   });
 });
-afterEach(async () => {
+afterAll(async () => {
   await daemon.close();
   await device.close();
 });

@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
+import { fileVersionSync } from '../../../src/device/file-version.ts';
 import {
   createApkDevice,
   type ApkDevice,
@@ -20,12 +21,15 @@ export interface ApkStore extends StoreActions {
   readonly upload: (bytes: Buffer) => Promise<TaskStatus & { id: string; log: string }>;
   /** Versions by name of what came besides the base system. */
   readonly packages: () => Promise<Record<string, string>>;
+  /** Removes by hand what came besides the base system: world is then as it was. */
+  readonly clear: () => Promise<void>;
   /** Waits for the copy of apk's records, which is made a moment after a job. */
   readonly recordsCopied: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-const BASE = ['base-files', 'busybox', 'libc'];
+/** World of a device on which nothing was installed. */
+export const WORLD = ['base-files', 'busybox', 'libc'];
 
 /** A package with a program of its name, which says its version. */
 export const oneProgram = (
@@ -46,40 +50,49 @@ export async function openApkStore(
   const device = await createApkDevice(options);
   await device.apk('update');
   const daemon = await startDaemon(device, daemonOptions);
+  const packages = async (): Promise<Record<string, string>> =>
+    Object.fromEntries(
+      [...(await device.database())]
+        .filter(([name]) => !WORLD.includes(name))
+        .map(([name, { version }]) => [name, version] as const)
+        .sort(),
+    );
   return {
     device,
     daemon,
     ...storeActions(daemon),
     upload: async (bytes) => {
-      const form = new FormData();
-      form.append('file', new Blob([bytes]), 'sent.apk');
-      const answer = await fetch(
-        `${daemon.url}${daemon.base}/admin/store/upload?token=${await daemon.token()}`,
-        { method: 'POST', body: form },
-      );
-      const text = await answer.text();
+      const text = await (await sendFile(daemon, bytes)).text();
       const { task_id: id } = JSON.parse(text) as { task_id?: string };
       if (id === undefined) throw new Error(`cannot upload: ${text}`);
       return { ...(await daemon.finished(id)), id, log: await daemon.logOf(id) };
     },
-    packages: async () =>
-      Object.fromEntries(
-        [...(await device.database())]
-          .filter(([name]) => !BASE.includes(name))
-          .map(([name, { version }]) => [name, version] as const)
-          .sort(),
-      ),
+    packages,
+    clear: async () => {
+      const names = Object.keys(await packages());
+      if (names.length > 0) await device.apk('del', ...names);
+      expect([await packages(), await device.world()]).toEqual([{}, WORLD]);
+    },
     recordsCopied: async () => {
       const copy = join(device.root, 'etc/depotd/apk/before/installed.gz');
-      const now = await readFile(join(device.root, 'lib/apk/db/installed'));
+      const installed = join(device.root, 'lib/apk/db/installed');
+      const [now, version = ''] = [await readFile(installed), fileVersionSync(installed)];
       await expect.poll(async () => gunzipSync(await readFile(copy))).toEqual(now);
-      // The note of what was copied comes last, by rename.
-      const folder = join(device.root, 'etc/depotd/apk/before');
-      await expect.poll(() => readdir(folder)).not.toContain('versions.json.new');
+      // The note of what was copied comes last.
+      const versions = join(device.root, 'etc/depotd/apk/before/versions.json');
+      await expect.poll(() => readFile(versions, 'utf8')).toContain(version);
     },
     close: async () => {
       await daemon.close();
       await device.close();
     },
   };
+}
+
+/** Sends a package file. @returns the answer to that */
+export async function sendFile(daemon: TestDaemon, bytes: Buffer): Promise<Response> {
+  const form = new FormData();
+  form.append('file', new Blob([bytes]), 'sent.apk');
+  const upload = `${daemon.url}${daemon.base}/admin/store/upload?token=${await daemon.token()}`;
+  return fetch(upload, { method: 'POST', body: form });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { createApk } from '../../device/apk-device/apk.ts';
-import { oneProgram as one, openApkStore, type ApkStore } from './open-store.ts';
+import { oneProgram as one, openApkStore, WORLD, type ApkStore } from './open-store.ts';
 
 /** Names that stand for packages, and what world says of packages beside their names. */
 let store: ApkStore;
@@ -22,14 +22,12 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const WORLD = ['base-files', 'busybox', 'libc'];
 const setWorld = (...lines: readonly string[]): Promise<void> =>
   writeFile(join(store.device.root, 'etc/apk/world'), `${lines.join('\n')}\n`);
 
 afterEach(async () => {
   await setWorld(...WORLD, ...Object.keys(await store.packages()));
-  await store.device.apk('del', ...Object.keys(await store.packages()));
-  expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
+  await store.clear();
 });
 
 describe('what was asked for by the name of what it provides', () => {

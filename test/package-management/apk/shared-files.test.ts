@@ -1,20 +1,29 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
+import type { ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
 import { createApk } from '../../device/apk-device/apk.ts';
 import { oneProgram as one, openApkStore, type ApkStore } from './open-store.ts';
 
 let store: ApkStore;
-afterEach(() => store.close());
+beforeAll(async () => {
+  store = await openApkStore();
+});
+afterAll(() => store.close());
+afterEach(() => store.clear());
+
+async function offer(packages: readonly ApkFeedPackage[]): Promise<void> {
+  store.device.publishPackages(packages);
+  await store.device.apk('update');
+}
 
 const shared = { '/usr/share/shared': 'of both\n' };
 
 test('a file that two packages of one origin have keeps no other from being upgraded', async () => {
   const twins = (version: string) =>
     ['left', 'right'].map((name) => one(name, version, { origin: 'twins', files: shared }));
-  store = await openApkStore({ packages: [...twins('1.0-r1'), one('plain', '1.0-r1')] });
+  await offer([...twins('1.0-r1'), one('plain', '1.0-r1')]);
   await store.device.apk('add', 'left', 'right', 'plain');
-  store.device.publishPackages([...twins('2.0-r1'), one('plain', '2.0-r1')]);
-  await store.device.apk('update');
+  await offer([...twins('2.0-r1'), one('plain', '2.0-r1')]);
 
   const { state, error } = await store.run('upgrade', { all: 'true' });
 
@@ -26,18 +35,15 @@ test.each(['1.0-r1', '2.0-r1'])(
   'a file that moves from a library, %s afterwards, to its app is moved',
   async (libraryAfter) => {
     const options = { origin: 'suite' };
-    store = await openApkStore({
-      packages: [
-        one('library', '1.0-r1', { ...options, files: shared }),
-        one('user', '1.0-r1', { ...options, depends: ['library'] }),
-      ],
-    });
+    await offer([
+      one('library', '1.0-r1', { ...options, files: shared }),
+      one('user', '1.0-r1', { ...options, depends: ['library'] }),
+    ]);
     await store.device.apk('add', 'user');
-    store.device.publishPackages([
+    await offer([
       one('library', libraryAfter, { ...options, files: libraryAfter === '1.0-r1' ? shared : {} }),
       one('user', '2.0-r1', { ...options, depends: ['library'], files: shared }),
     ]);
-    await store.device.apk('update');
 
     const { state, error } = await store.run('upgrade', { all: 'true' });
 
@@ -47,26 +53,14 @@ test.each(['1.0-r1', '2.0-r1'])(
   },
 );
 
-test('what apk would take from busybox is refused, whatever the package says', async () => {
-  store = await openApkStore({
-    packages: [one('taker', '1.0-r1', { replaces: ['busybox'], files: { '/bin/busybox': 'x\n' } })],
-  });
-
-  const { state, error_code } = await store.run('install', { package: 'taker' });
-
-  expect([state, error_code]).toEqual(['failed', 'file_conflict']);
-  expect(await store.device.read('bin/busybox')).not.toBe('x\n');
-});
-
 test('a dependency is upgraded with all, and the log does not say that nothing is newer', async () => {
   const suite = (version: string) => [
     one('needed', version),
     one('needy', version, { depends: ['needed'] }),
   ];
-  store = await openApkStore({ packages: suite('1.0-r1') });
-  await store.run('install', { package: 'needy' });
-  store.device.publishPackages([...suite('1.0-r1').slice(1), one('needed', '2.0-r1')]);
-  await store.run('update');
+  await offer(suite('1.0-r1'));
+  await store.device.apk('add', 'needy');
+  await offer([...suite('1.0-r1').slice(1), one('needed', '2.0-r1')]);
 
   const { state, log } = await store.run('upgrade', { all: 'true' });
 
@@ -77,7 +71,6 @@ test('a dependency is upgraded with all, and the log does not say that nothing i
 test.each(['../escaped', '../../etc/escaped'])(
   'a package file with the name %s in it is refused by that name',
   async (path) => {
-    store = await openApkStore();
     const bytes = createApk(one('sent', '1.0-r1', { files: { [`/${path}`]: 'x\n' } })).bytes;
 
     await expect(store.upload(bytes)).rejects.toThrow(

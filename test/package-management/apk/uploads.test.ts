@@ -20,10 +20,7 @@ beforeAll(async () => {
   });
 });
 afterAll(() => store.close());
-afterEach(async () => {
-  await store.device.apk('del', ...Object.keys(await store.packages()));
-  expect(await store.packages()).toEqual({});
-});
+afterEach(() => store.clear());
 
 const sent = (version: string, more: Partial<ApkFeedPackage> = {}): Buffer =>
   createApk(one('sent', version, more)).bytes;
@@ -63,7 +60,7 @@ test('a package file that a trusted key signed as another one changes nothing', 
 });
 
 test('a file whose script fails leaves the version that was there, asked for as it was', async () => {
-  await store.run('install', { package: 'plain' });
+  await store.device.apk('add', 'plain');
   const before = await store.device.world();
   const scripts = { 'post-upgrade': '#!/bin/sh\nexit 7\n' };
 
@@ -88,7 +85,7 @@ test('an upload for another architecture is refused by name', async () => {
 });
 
 test('an upload that would take over another one’s file changes nothing', async () => {
-  await store.run('install', { package: 'plain' });
+  await store.device.apk('add', 'plain');
   const before = [await store.packages(), await store.device.world()];
 
   const { state, error } = await store.upload(
@@ -116,7 +113,7 @@ test('an upload is upgraded by a feed only when its pin was let go', async () =>
 });
 
 test('undone, an upload over a dependency leaves it as one: it goes with what needs it', async () => {
-  await store.run('install', { package: 'app' });
+  await store.device.apk('add', 'app');
   const before = await store.device.world();
   const { id } = await store.upload(createApk(one('needed', '2.0-r1')).bytes);
 
@@ -129,7 +126,7 @@ test('undone, an upload over a dependency leaves it as one: it goes with what ne
 });
 
 test('two uploads over a dependency leave it as one, undone the newest first', async () => {
-  await store.run('install', { package: 'app' });
+  await store.device.apk('add', 'app');
   const before = await store.device.world();
   const ids = [];
   for (const version of ['2.0-r1', '3.0-r1']) {
@@ -144,7 +141,7 @@ test('two uploads over a dependency leave it as one, undone the newest first', a
 });
 
 test('undone, an upload over what nothing needs any more leaves it asked for', async () => {
-  await store.run('install', { package: 'app' });
+  await store.device.apk('add', 'app');
   const { id } = await store.upload(createApk(one('needed', '2.0-r1')).bytes);
   await store.run('remove', { package: 'app' });
 
@@ -198,7 +195,7 @@ describe('a file of a package that the device cannot do without', () => {
 
 test('an upload that had done all when the power went is done, and its version stays', async () => {
   const at = (name: string): string => join(store.device.root, name);
-  await store.run('install', { package: 'plain' });
+  await store.device.apk('add', 'plain');
   const slow = '#!/bin/sh\nwhile [ ! -e "$IPKG_INSTROOT/tmp/go" ]; do sleep 0.05; done\n';
   const newer = createApk(one('plain', '2.0-r1', { scripts: { 'post-upgrade': slow } }));
   const id = await uploadFile(store.daemon, newer.bytes, 'plain.apk');

@@ -205,7 +205,11 @@ const COMPLAINTS: readonly Complaint[] = [
     failure: ([build = '', script = '', ending = ''], { lines }) => ({
       code: 'script_failed',
       package: nameOf(build),
-      reason: scriptReason({ build, script, ending }, lines),
+      reason: endOfScript(
+        scriptOf(build, script),
+        ending,
+        lastWordsOf(`${build}.${script}`, lines),
+      ),
     }),
   },
 ];
@@ -265,24 +269,14 @@ function untagged(lines: readonly string[]): Failure {
   };
 }
 
-interface FailedScript {
-  /** `NAME-VERSION`. */
-  build: string;
-  script: string;
-  /** `exited with error 3`. */
-  ending: string;
-}
-
 /** apk announces a script as `Executing NAME-VERSION.SCRIPT`, and puts a star before its lines. */
-function scriptReason({ build, script, ending }: FailedScript, lines: readonly string[]): string {
-  const end = lines.findLastIndex((line) =>
-    line.startsWith(`ERROR: lib/apk/exec/${build}.${script}: `),
-  );
+function lastWordsOf(script: string, lines: readonly string[]): string | undefined {
+  const end = lines.findLastIndex((line) => line.startsWith(`ERROR: lib/apk/exec/${script}: `));
   const start = lines.findLastIndex(
-    (line, index) => index < end && line.trim() === `Executing ${build}.${script}`,
+    (line, index) => index < end && line.trim() === `Executing ${script}`,
   );
   const last = lines
     .slice(Math.max(0, start), end)
     .findLast((line) => /^ *\* .*[\p{L}\p{N}]/u.test(line));
-  return endOfScript(scriptOf(build, script), ending, last?.replace(/^ *\* /, ''));
+  return last?.replace(/^ *\* /, '');
 }

@@ -7,24 +7,36 @@ import type { Locations } from '../database/locations.ts';
 import { explain } from './failure.ts';
 import type { PlannedChange } from '../planning/simulation.ts';
 
-interface Outcome {
-  before: PackageDatabase | undefined;
-  after: PackageDatabase;
-  output: Output;
-}
-
 /** Asked for where something is wrong alone: the end of it comes later than the exit code. */
 type Output = () => Promise<string>;
 
 /**
- * What apk said of a package that did not come, or is marked broken; undefined if all is well. A
- * removal never leaves one: apk removes the package whatever its scripts say.
+ * What apk said of a package that did not come, or is marked broken; undefined if all is well. apk
+ * goes on without a package that fails, and installs what depends on it. A removal never leaves
+ * one: apk removes the package whatever its scripts say.
  */
 export async function faultIn(
   changes: readonly PlannedChange[],
-  outcome: Outcome,
+  {
+    before,
+    after,
+    output,
+  }: { before: PackageDatabase | undefined; after: PackageDatabase; output: Output },
 ): Promise<Failure | undefined> {
-  return (await absentIn(changes, outcome)) ?? brokenIn(changes, outcome);
+  const absent = changes.filter(({ name, to }) => to !== undefined && !after.has(name));
+  const names = absent.map(({ name }) => name);
+  const said = names.length > 0 ? explain({ output: await output(), names }) : undefined;
+  if (said !== undefined) return said;
+  const broken = changes.find(
+    ({ name, to }) =>
+      after.get(name)?.state === 'unpacked' &&
+      after.get(name)?.version === to &&
+      (before?.get(name)?.state !== 'unpacked' || before.get(name)?.version !== to),
+  );
+  if (broken === undefined) return undefined;
+  const { name } = broken;
+  const reason = `${name} is not fully installed`;
+  return saidOf(name, output, { code: 'unknown', package: name, reason });
 }
 
 /**
@@ -46,36 +58,13 @@ export async function missingIn(
   for (const { path, name } of files) {
     if (await hasEntry(join(root, path))) continue;
     const reason = `${name} is on record, and /${path} of it is not there`;
-    const said = explain({ output: await output(), names: [name] });
-    return said?.package === name ? said : { code: 'damaged_package', package: name, reason };
+    return saidOf(name, output, { code: 'damaged_package', package: name, reason });
   }
   return undefined;
 }
 
-/** apk goes on without a package that fails, and installs what depends on it. */
-async function absentIn(
-  changes: readonly PlannedChange[],
-  { after, output }: Outcome,
-): Promise<Failure | undefined> {
-  const absent = changes.filter(({ name, to }) => to !== undefined && !after.has(name));
-  const names = absent.map(({ name }) => name);
-  return names.length === 0 ? undefined : explain({ output: await output(), names });
-}
-
-async function brokenIn(
-  changes: readonly PlannedChange[],
-  { before, after, output }: Outcome,
-): Promise<Failure | undefined> {
-  const broken = changes.find(
-    ({ name, to }) =>
-      after.get(name)?.state === 'unpacked' &&
-      after.get(name)?.version === to &&
-      (before?.get(name)?.state !== 'unpacked' || before.get(name)?.version !== to),
-  );
-  if (broken === undefined) return undefined;
-  const { name } = broken;
+/** What apk said of this package, or else what is known without that. */
+async function saidOf(name: string, output: Output, known: Failure): Promise<Failure> {
   const said = explain({ output: await output(), names: [name] });
-  return said?.package === name
-    ? said
-    : { code: 'unknown', package: name, reason: `${name} is not fully installed` };
+  return said?.package === name ? said : known;
 }

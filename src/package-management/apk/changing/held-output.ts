@@ -17,38 +17,43 @@ const GRACE_MS = 5000;
  * service belongs to procd, which starts it with an output of its own.
  * @returns how to stop looking
  */
-export function endHolders(context: Pick<StepContext, 'job' | 'note'>): () => void {
-  /** When each ended script was first seen, by process id. */
-  const ended = new Map<number, number>();
-  const asked = new Map<number, number>();
+export function endHolders({ job, note }: Pick<StepContext, 'job' | 'note'>): () => void {
+  /** When each ended script was first seen, and each holder asked to end, by process id. */
+  const [ended, asked] = [new Map<number, number>(), new Map<number, number>()];
+  const end = async ({ pid, name }: ProcessEntry, now: number): Promise<void> => {
+    const since = asked.get(pid);
+    if (since === undefined) {
+      asked.set(pid, now);
+      await note(`${name} (process ${pid}), left by a script, keeps apk waiting: it is ended`);
+    }
+    try {
+      process.kill(pid, since !== undefined && now - since > GRACE_MS ? 'SIGKILL' : 'SIGTERM');
+    } catch {
+      // It has ended by itself.
+    }
+  };
+  const look = async (): Promise<void> => {
+    const entries = readProcesses({ areZombies: true });
+    const now = performance.now();
+    for (const script of entries.filter(({ isZombie }) => isZombie)) {
+      const apk = entries.find(({ pid, isZombie }) => pid === script.parent && !isZombie);
+      if (apk === undefined || !(await isApk(apk.pid))) continue;
+      if ((await variableOf(apk.pid, 'DEPOTD_JOB')) !== job.id) continue;
+      const since = ended.get(script.pid) ?? now;
+      ended.set(script.pid, since);
+      if (now - since < PATIENCE_MS) continue;
+      for (const holder of await holdersOf(apk, entries)) await end(holder, now);
+    }
+  };
   let isLooking = false;
   const timer = setInterval(() => {
     if (isLooking) return;
     isLooking = true;
-    void look(context, { ended, asked })
+    void look()
       .catch(() => undefined)
       .finally(() => (isLooking = false));
   }, LOOK_MS);
   return () => clearInterval(timer);
-}
-
-interface Seen {
-  ended: Map<number, number>;
-  asked: Map<number, number>;
-}
-
-async function look({ job, note }: Pick<StepContext, 'job' | 'note'>, seen: Seen): Promise<void> {
-  const entries = readProcesses({ areZombies: true });
-  const now = performance.now();
-  for (const script of entries.filter(({ isZombie }) => isZombie)) {
-    const apk = entries.find(({ pid, isZombie }) => pid === script.parent && !isZombie);
-    if (apk === undefined || !(await isApk(apk.pid))) continue;
-    if ((await variableOf(apk.pid, 'DEPOTD_JOB')) !== job.id) continue;
-    const since = seen.ended.get(script.pid) ?? now;
-    seen.ended.set(script.pid, since);
-    if (now - since < PATIENCE_MS) continue;
-    for (const holder of await holdersOf(apk, entries)) await end(holder, { note, seen, now });
-  }
 }
 
 /** By its command line: an interpreter may stand before its path. */
@@ -92,20 +97,4 @@ async function pipesOf(pid: number, use: 'read' | 'written'): Promise<string[]> 
     }
   }
   return pipes;
-}
-
-async function end(
-  { pid, name }: ProcessEntry,
-  { note, seen: { asked }, now }: Pick<StepContext, 'note'> & { seen: Seen; now: number },
-): Promise<void> {
-  const since = asked.get(pid);
-  if (since === undefined) {
-    asked.set(pid, now);
-    await note(`${name} (process ${pid}), left by a script, keeps apk waiting: it is ended`);
-  }
-  try {
-    process.kill(pid, since !== undefined && now - since > GRACE_MS ? 'SIGKILL' : 'SIGTERM');
-  } catch {
-    // It has ended by itself.
-  }
 }

@@ -3,9 +3,8 @@ import type { Notes } from '../../../device/ports.ts';
 import { isPresent, type PackageDatabase } from '../../database.ts';
 import { isNeeded } from '../../dependencies.ts';
 import type { PackageManager } from '../../manager.ts';
-import { isPin } from '../database/dependency.ts';
-import { editWorld } from '../database/world-edit.ts';
-import type { WorldEntry } from '../database/world.ts';
+import { editWorld, pinned, withoutPin } from '../database/world-edit.ts';
+import { isHashPin, isPin, readWorld, type WorldEntry } from '../database/world.ts';
 import type { Installation } from '../installation.ts';
 
 /** Packages that are held and came as dependencies: a line in world says no more of that. */
@@ -35,7 +34,7 @@ export function createHold(
       await editWorld(locations, environment, (entries) =>
         entries.flatMap((entry) => {
           if (entry.name !== name || !isPin(entry)) return [entry];
-          return isDependency ? [] : [withConstraint(entry, '')];
+          return isDependency ? [] : [withoutPin(entry)];
         }),
       );
       await note(name, false);
@@ -48,8 +47,8 @@ export function createHold(
     await editWorld(locations, environment, (entries) => {
       const own = entries.find((entry) => entry.name === name && !entry.isConflict);
       if (own !== undefined && isPin(own)) return entries;
-      const held = withConstraint(own ?? { name, tag: '' }, version);
-      return [...entries.filter((entry) => entry !== own), held].sort(byText);
+      const held = pinned(own ?? { name, tag: '' }, version);
+      return [...entries.filter((entry) => entry !== own), held];
     });
   };
 }
@@ -74,12 +73,21 @@ export async function markHeldDependencies(
   ]);
 }
 
-function withConstraint({ name, tag }: Pick<WorldEntry, 'name' | 'tag'>, version: string) {
-  const operator = version === '' ? '' : '=';
-  const text = `${name}${tag === '' ? '' : `@${tag}`}${operator}${version}`;
-  return { name, text, isConflict: false, tag, operator, version };
+const OWN = /^(?:depotd(?:-node|-keyring)?|luci-(?:app|i18n)-depotd(?:-[a-z-]+)?)$/;
+
+/**
+ * Whoever installed depotd from a file has its hash in world, and no feed would ever upgrade it
+ * again. A version that the owner chose stays.
+ */
+export async function dropOwnPins({ locations, environment }: Installation): Promise<void> {
+  const { entries } = await readWorld(locations.world);
+  // apk gives up at once where its lock is held: that is not taken for nothing.
+  if (!entries.some(isOwnPin)) return;
+  await editWorld(locations, environment, (current) =>
+    current.map((entry) => (isOwnPin(entry) ? withoutPin(entry) : entry)),
+  );
 }
 
-function byText(one: WorldEntry, other: WorldEntry): number {
-  return one.text < other.text ? -1 : 1;
+function isOwnPin(entry: WorldEntry): boolean {
+  return OWN.test(entry.name) && isHashPin(entry);
 }

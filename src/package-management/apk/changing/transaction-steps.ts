@@ -1,33 +1,26 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../../../errors.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../../jobs/plan.ts';
-import { EXPLAINED_BYTES, type Failure } from '../../failure.ts';
+import { EXPLAINED_BYTES, failureError, type Failure } from '../../failure.ts';
 import type { FeedLists, PackageChange, PlannedPackage, TransactionSteps } from '../../manager.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
 import { changedPackages } from '../../half-installed.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
-import { downloadsOf, freeBytesAt, needBytes } from '../planning/download.ts';
-import { fetchSmall, fetchStep } from '../planning/fetch-step.ts';
-import { gatherStep, type Further } from '../planning/gather-step.ts';
+import { downloadsOf } from '../planning/download.ts';
+import { fetchSmall, fetchStep, gatherStep, type Further } from '../planning/fetch-step.ts';
 import { checkFetched, unlessFull } from '../planning/fetched-check.ts';
 import { endHolders } from './held-output.ts';
 import type { Installation } from '../installation.ts';
-import { planned, readPlan } from '../planning/job-plan.ts';
-import { planChange } from '../planning/plan-change.ts';
+import { planChange, planned, readPlan } from '../planning/plan-change.ts';
+import { checkRepair, purposeOf } from '../planning/plan-check.ts';
+import { findShortage, freeBytesAt, NOTHING, sizeOf } from '../planning/room.ts';
 import { explain } from './failure.ts';
 import { ahead, type Ahead } from '../../wait-for-lock.ts';
 import { waitForApk } from './lock.ts';
-import {
-  checkLists,
-  LISTS_STEP,
-  listsCheck,
-  listsStep,
-  wantsLists,
-} from '../feeds/missing-lists.ts';
+import { LISTS_STEP, listsCheck, listsStep, wantsLists } from '../feeds/missing-lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from '../recovery/recovery.ts';
-import { sizesOf } from '../planning/sizes.ts';
-import { checkRepair } from '../planning/repair-check.ts';
 import { simulate, type Simulation } from '../planning/simulation.ts';
 import { restoreWorld, dropUnmet } from '../database/world-edit.ts';
 
@@ -45,24 +38,20 @@ export function createTransactionSteps(
   const lock = ahead((context) => waitForApk(locations.lock, context));
   const fetching = ahead((context) => fetchSmall(installation, context));
   const later = createLaterSave(installation);
-  const planStep = (changeIn: ChangeIn): Act => ({
-    id: 'plan',
-    label: 'plan',
-    act: async (context) => {
+  const planStep = (changeIn: ChangeIn): Act =>
+    act('plan', async (context) => {
       await later.flush();
       const jump = await plan(installation, context, { change: changeIn(context), lock });
       if (jump === undefined) fetching.begin(context);
       return jump;
-    },
-  });
+    });
   const checkStep = (changeIn: ChangeIn, planning: Act, { keep }: Further): Act => ({
     id: 'check-packages',
     label: 'check',
     act: async (context) => {
       await checkFetched(installation, context, changeIn(context));
-      const { changes, own } = readPlan(context);
       // What the owner changed during a long download is not the task's.
-      const wasLong = !planned.read(context).isFetched && downloadsOf(changes, own).length > 0;
+      const wasLong = !planned.read(context).isFetched && readPlan(context).downloads.length > 0;
       if (wasLong) await keep?.act(context);
       return (await wasOvertaken(installation, context)) ? retryFrom(planning) : undefined;
     },
@@ -120,19 +109,20 @@ async function plannedPackages(
     const { name, from, to } = change;
     const kind = from === undefined ? 'install' : 'upgrade';
     const action = to === undefined ? 'remove' : kind;
-    return { action, name, diskBytes: sizesOf([change], known).disk };
+    return { action, name, diskBytes: sizeOf(change, known).diskBytes };
   });
 }
 
-function act(id: string, work: (context: StepContext) => Promise<void>): Act {
-  return { id, label: id, act: (context) => work(context).then(() => undefined) };
+function act(id: string, work: Act['act']): Act {
+  return { id, label: id, act: work };
 }
 
 async function needSpace({ root }: Installation, purpose: string): Promise<void> {
-  needBytes(purpose, { disk: 0, free: await freeBytesAt(root) });
+  const shortage = findShortage({ ...NOTHING, free: await freeBytesAt(root) });
+  if (shortage !== undefined) throw failureError(purpose, shortage.failure);
 }
 
-async function prepare({ prepareFolders, locations }: Installation): Promise<void> {
+async function prepare({ prepareFolders, locations }: Installation): Promise<undefined> {
   await Promise.all([prepareFolders(), rm(locations.ownCache, { recursive: true, force: true })]);
 }
 
@@ -141,15 +131,10 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<voi
  * the kernel on the lock takes longer than the plan: if something is to be fetched, the step behind
  * that waits for it.
  */
-interface Planning {
-  change: PackageChange | undefined;
-  lock: Ahead<boolean>;
-}
-
 async function plan(
   installation: Installation,
   context: StepContext,
-  { change, lock }: Planning,
+  { change, lock }: { change: PackageChange | undefined; lock: Ahead<boolean> },
 ): Promise<Jump | undefined> {
   const look = async (): Promise<Simulation | undefined> => {
     planned.write(context, { seen: fileVersionSync(installation.locations.installed) });
@@ -161,9 +146,8 @@ async function plan(
   };
   const decide = async (found: Simulation | undefined): Promise<Jump | undefined> => {
     if (change === undefined || found === undefined) return undefined;
-    const purpose = `${change.verb} ${change.file?.name ?? change.names.join(', ')}`;
-    await checkLists(installation, context, { purpose, found });
-    if (wantsLists(context, found)) return retryFrom({ id: LISTS_STEP });
+    const lists = { purpose: purposeOf(change), found };
+    if (await wantsLists(installation, context, lists)) return retryFrom({ id: LISTS_STEP });
     await planChange(installation, context, { change, found });
     return undefined;
   };
@@ -171,8 +155,7 @@ async function plan(
   try {
     // What looks damaged may be what somebody has not put on record yet.
     const found = await look().catch(look);
-    const isFetching =
-      found !== undefined && downloadsOf(found.changes, change?.file?.name).length > 0;
+    const isFetching = change !== undefined && downloadsOf(found?.changes ?? [], change).length > 0;
     const isStale = !isFetching && (await lock.end(context));
     return await decide(isStale ? await look() : found);
   } catch (error) {
@@ -240,30 +223,24 @@ const LATER_MS = 50;
  * Copies what apk has on record once a job is over, whose outcome need not wait for that; a repair
  * and the next job do.
  */
-function createLaterSave(installation: Installation): {
+function createLaterSave({ assertSound, copy }: Installation): {
   schedule: () => void;
   flush: () => Promise<void>;
 } {
-  let timer: NodeJS.Timeout | undefined;
+  let waiting = new AbortController();
   let saving = Promise.resolve();
-  const save = (): void => {
-    timer = undefined;
-    // A damaged world that somebody left meanwhile is no copy to go back to.
-    saving = installation
-      .assertSound()
-      .then(installation.copy.save)
-      .catch(() => undefined);
-  };
   return {
     schedule: () => {
-      clearTimeout(timer);
-      timer = setTimeout(save, LATER_MS).unref();
+      waiting = new AbortController();
+      saving = delay(LATER_MS, undefined, { ref: false, signal: waiting.signal })
+        .catch(() => undefined)
+        .then(assertSound)
+        .then(copy.save)
+        // A damaged world that somebody left meanwhile is no copy to go back to.
+        .catch(() => undefined);
     },
     flush: () => {
-      if (timer !== undefined) {
-        clearTimeout(timer);
-        save();
-      }
+      waiting.abort();
       return saving;
     },
   };
@@ -279,11 +256,12 @@ function cleanUp(installation: Installation): Step[] {
         rm(locations.keptPackages, { recursive: true, force: true }),
       ]);
       await rm(locations.ownCache, { recursive: true, force: true });
-      if (job.phase !== 'repair') return;
+      if (job.phase !== 'repair') return undefined;
       await removeUnfinished(installation, context);
       const reason = await syncDisk(installation.environment, [installation.root]);
       if (reason !== undefined) await note(reason);
       await records.remove().catch((error: unknown) => note(reasonOf(error)));
+      return undefined;
     }),
   ];
 }

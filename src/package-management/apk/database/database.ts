@@ -1,13 +1,11 @@
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { fileVersionSync } from '../../../device/file-version.ts';
 import { appOf } from '../../names.ts';
 import type { InstalledPackage, PackageDatabase } from '../../database.ts';
-import { isPin } from './dependency.ts';
+import { installTime } from './install-time.ts';
 import { readInstalled, type InstalledRecord } from './installed-db.ts';
 import type { Locations } from './locations.ts';
 import { damagedRecord } from './record-file.ts';
-import { readWorld, type WorldEntry } from './world.ts';
+import { isPin, readWorld, type WorldEntry } from './world.ts';
 
 /**
  * apk's record of what is installed, read without apk and without its lock. Invariants:
@@ -80,7 +78,7 @@ export async function combine(
     database.set(record.name, {
       ...packageOf(record, wanted),
       ...(names === undefined ? {} : { askedAs: names }),
-      installedAt: appOf(record.name).isApp ? await installTime(join(packages, record.name)) : 0,
+      installedAt: appOf(record.name).isApp ? await installTime(packages, record.name) : 0,
     });
   }
   for (const name of unmet(wanted, found)) database.set(name, requested(name));
@@ -151,17 +149,6 @@ function requested(name: string): InstalledPackage {
     provides: [],
     installedAt: 0,
   };
-}
-
-/**
- * apk records no time of installation. A package's list of files has that of its build, but its
- * inode changed when it was put there (ctime, inode(7)).
- */
-async function installTime(path: string): Promise<number> {
-  return stat(`${path}.list`).then(
-    ({ ctimeMs }) => Math.floor(ctimeMs / 1000),
-    () => 0,
-  );
 }
 
 /**

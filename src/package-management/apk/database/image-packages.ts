@@ -1,5 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { installedMs } from './install-time.ts';
 import type { Locations } from './locations.ts';
 
 /**
@@ -17,16 +17,11 @@ export async function imagePackages(
   if (text !== undefined) {
     return new Set(Array.from(text.matchAll(/^P:(\S+)$/gm), ([, name = '']) => name));
   }
-  const timeOf = (name: string): Promise<number | undefined> =>
-    stat(join(packages, `${name}.list`)).then(
-      ({ ctimeMs }) => ctimeMs,
-      () => undefined,
-    );
-  const time = await timeOf('libc');
+  const time = await installedMs(packages, 'libc');
   const brought = new Set(['libc']);
   if (time === undefined) return brought;
   for (const name of names) {
-    if ((await timeOf(name)) === time) brought.add(name);
+    if ((await installedMs(packages, name)) === time) brought.add(name);
   }
   return brought;
 }

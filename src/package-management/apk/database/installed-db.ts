@@ -1,5 +1,5 @@
 import type { DepotError } from '../../../errors.ts';
-import { namesIn } from './dependency.ts';
+import { namesIn } from './world.ts';
 import { damagedRecord, streamRecord } from './record-file.ts';
 
 /** What `lib/apk/db/installed` says of one package. */
@@ -85,14 +85,7 @@ const HASH = 0x5a;
 const RIGHTS = 0x61;
 const MOST_LINE_BYTES = 1024 ** 2;
 
-interface Parser {
-  /** One line, without its end. */
-  line: (chunk: Buffer, from: number, end: number) => void;
-  end: () => Map<string, InstalledRecord>;
-  damage: (what: string) => DepotError;
-}
-
-function createParser(path: string, { filesOf, onFile, onFields }: ReadOptions): Parser {
+function createParser(path: string, { filesOf, onFile, onFields }: ReadOptions) {
   const found = new Map<string, InstalledRecord>();
   let number = 0;
   let fields = new Map<number, string>();
@@ -138,7 +131,8 @@ function createParser(path: string, { filesOf, onFile, onFields }: ReadOptions):
 
   return {
     damage,
-    line: (chunk, from, end) => {
+    /** One line, without its end. */
+    line: (chunk: Buffer, from: number, end: number): void => {
       number += 1;
       if (end === from) {
         finishPackage();
@@ -156,7 +150,7 @@ function createParser(path: string, { filesOf, onFile, onFields }: ReadOptions):
       if (isInFiles) fileLine(kind, text);
       else if (onFields !== undefined || WANTED.has(kind)) fields.set(kind, text);
     },
-    end: () => {
+    end: (): Map<string, InstalledRecord> => {
       if (fields.size > 0) throw damage('it ends in the middle of a package');
       return found;
     },

@@ -2,35 +2,15 @@ import { join } from 'node:path';
 import { isFolder } from '../../../device/is-there.ts';
 import type { Paths } from '../../../device/paths.ts';
 
-/** Where apk keeps what it knows (docs/reference/apk.md), root included. */
-export interface Locations {
-  database: string;
-  installed: string;
-  /** Packed, as apk makes it; unless there is a plain one, which images may have. */
-  scripts: string;
-  plainScripts: string;
-  triggers: string;
-  lock: string;
-  world: string;
-  configuration: string;
-  feeds: string;
-  /** Files of packages that tell of them: `NAME.list` and others. */
-  packages: string;
-  /** Of the daemon, for apk: copies, and what a transaction is about to do. */
-  own: string;
-  /** Stands in for the cache if that is too small; there only as long as it is needed. */
-  ownCache: string;
-  /** The packages of an upgrade under way, for the boot after a power cut. */
-  keptPackages: string;
-  /** A folder without files: apk takes an argument that names a file for a package file. */
-  empty: string;
-}
+export type Locations = ReturnType<typeof createLocations>;
 
-export function createLocations({ onDevice, stateDir }: Paths): Locations {
+/** Where apk keeps what it knows (docs/reference/apk.md), root included. */
+export function createLocations({ onDevice, stateDir }: Paths) {
   const own = join(stateDir, 'apk');
   return {
     database: onDevice('/lib/apk/db'),
     installed: onDevice('/lib/apk/db/installed'),
+    /** Packed, as apk makes it; unless there is a plain one, which images may have. */
     scripts: onDevice('/lib/apk/db/scripts.tar.gz'),
     plainScripts: onDevice('/lib/apk/db/scripts.tar'),
     triggers: onDevice('/lib/apk/db/triggers'),
@@ -38,10 +18,15 @@ export function createLocations({ onDevice, stateDir }: Paths): Locations {
     world: onDevice('/etc/apk/world'),
     configuration: onDevice('/etc/apk'),
     feeds: onDevice('/etc/apk/repositories.d'),
+    /** Files of packages that tell of them: `NAME.list` and others. */
     packages: onDevice('/lib/apk/packages'),
+    /** Of the daemon, for apk: copies, and what a transaction is about to do. */
     own,
+    /** Stands in for the cache if that is too small; there only as long as it is needed. */
     ownCache: join(own, 'cache'),
+    /** The packages of an upgrade under way, for the boot after a power cut. */
     keptPackages: join(own, 'packages'),
+    /** A folder without files: apk takes an argument that names a file for a package file. */
     empty: join(own, 'empty'),
   };
 }

@@ -6,13 +6,14 @@ import { createGunzip } from 'node:zlib';
 import { isThere } from '../../../device/is-there.ts';
 import { readTar } from '../../../device/tar/tar-reader.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
-import type { PackageDatabase } from '../../database.ts';
+import { isPresent, type PackageDatabase } from '../../database.ts';
+import { withNeeded } from '../../dependencies.ts';
+import { listNames } from '../../names.ts';
 import type { BeforeCopy } from '../recovery/before-copy.ts';
 import { isEssential, type DatabaseReader } from './database.ts';
-import type { InstalledRecord } from './installed-db.ts';
 import type { Locations } from './locations.ts';
 import { scriptsFile, streamRecord } from './record-file.ts';
-import { readWorld, type World } from './world.ts';
+import { readWorld } from './world.ts';
 
 /**
  * Whether apk may be let near its records: it takes an empty world for the wish to remove the
@@ -25,18 +26,25 @@ export async function assertSound(
   copy: BeforeCopy,
 ): Promise<void> {
   try {
-    const world = await readWorld(locations.world);
-    const records = await reader.records();
+    const { entries } = await readWorld(locations.world);
+    const database = await reader.read();
     await checkScripts(await scriptsFile(locations));
-    const lost = await findLost(records, await copy.database().catch(() => undefined), locations);
+    const lost = await findLost(database, await copy.database().catch(() => undefined), locations);
     if (lost.length > 0) {
-      throw damaged(locations.installed, `it lost ${listed(lost)}, whose files are there`);
+      throw damaged(
+        locations.installed,
+        `it lost ${listNames(lost, MOST_NAMES)}, whose files are there`,
+      );
     }
-    const unreached = unreachedEssential(records, world);
+    const wanted = entries.filter(({ isConflict }) => !isConflict).map(({ name }) => name);
+    const reached = withNeeded(database, wanted);
+    const unreached = [...database.keys()].filter(
+      (name) => isEssential(name) && !reached.has(name),
+    );
     if (unreached.length > 0) {
       throw damaged(
         locations.world,
-        `it leads to ${listed(unreached)} no longer, and apk would remove that`,
+        `it leads to ${listNames(unreached, MOST_NAMES)} no longer, and apk would remove that`,
       );
     }
   } catch (error) {
@@ -57,12 +65,6 @@ export async function assertSound(
 
 function damaged(file: string, why: string): DepotError {
   return new DepotError('unavailable', `cannot use ${file}: ${why}`);
-}
-
-function listed(names: readonly string[]): string {
-  const more = names.length - MOST_NAMES;
-  const shown = names.slice(0, MOST_NAMES).join(', ');
-  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 const MOST_NAMES = 8;
@@ -97,37 +99,14 @@ async function checkPlain(file: string, sizeBytes: number): Promise<void> {
 
 /** Packages of the last copy that are not on record, and whose list of files is still there. */
 async function findLost(
-  records: ReadonlyMap<string, InstalledRecord>,
+  database: PackageDatabase,
   before: PackageDatabase | undefined,
   { packages }: Locations,
 ): Promise<string[]> {
-  const gone = [...(before?.values() ?? [])].filter(
-    ({ name, version }) => version !== '' && !records.has(name),
-  );
-  const hasList = await Promise.all(
-    gone.map(({ name }) => isThere(join(packages, `${name}.list`))),
-  );
-  return gone.filter((_, index) => hasList[index]).map(({ name }) => name);
-}
-
-function unreachedEssential(
-  records: ReadonlyMap<string, InstalledRecord>,
-  { entries }: World,
-): string[] {
-  const providers = new Map<string, string[]>();
-  for (const { name, provides } of records.values()) {
-    for (const known of [name, ...provides]) {
-      providers.set(known, [...(providers.get(known) ?? []), name]);
-    }
+  const lost: string[] = [];
+  for (const { name, version } of before?.values() ?? []) {
+    if (version === '' || isPresent(database.get(name))) continue;
+    if (await isThere(join(packages, `${name}.list`))) lost.push(name);
   }
-  const reached = new Set<string>();
-  const queue = entries.filter(({ isConflict }) => !isConflict).map(({ name }) => name);
-  for (let wanted = queue.pop(); wanted !== undefined; wanted = queue.pop()) {
-    for (const name of providers.get(wanted) ?? []) {
-      if (reached.has(name)) continue;
-      reached.add(name);
-      queue.push(...(records.get(name)?.depends ?? []));
-    }
-  }
-  return [...records.keys()].filter((name) => isEssential(name) && !reached.has(name));
+  return lost;
 }

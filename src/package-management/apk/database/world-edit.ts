@@ -5,8 +5,7 @@ import { chosen } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
 import type { Locations } from './locations.ts';
 import { withLock } from '../changing/lock.ts';
-import { isPin } from './dependency.ts';
-import { formatWorld, readWorld, type WorldEntry } from './world.ts';
+import { formatWorld, isPin, readWorld, type WorldEntry } from './world.ts';
 
 /**
  * Changes world while no apk can: it reads it when it begins and writes it when it ends.
@@ -24,14 +23,26 @@ export async function editWorld(
       next.length === entries.length && next.every((entry, index) => entry === entries[index]);
     // Without any, apk would remove the system.
     if (isSame || next.length === 0) return false;
-    await rewriteFile(world, formatWorld(next));
+    await rewriteFile(world, formatWorld(next.toSorted(byName)));
     return true;
   });
 }
 
+/** As apk sorts it. */
+function byName(one: WorldEntry, other: WorldEntry): number {
+  return one.name < other.name ? -1 : Number(one.name > other.name);
+}
+
+/** The line of a package that is kept at a version. */
+export function pinned({ name, tag }: Pick<WorldEntry, 'name' | 'tag'>, version: string) {
+  const operator = version === '' ? '' : '=';
+  const text = `${name}${tag === '' ? '' : `@${tag}`}${operator}${version}`;
+  return { name, text, isConflict: false, tag, operator, version };
+}
+
 /** The name alone, any version of it. */
-export function withoutPin({ name }: WorldEntry): WorldEntry {
-  return { name, text: name, isConflict: false, tag: '', operator: '', version: '' };
+export function withoutPin(entry: Pick<WorldEntry, 'name' | 'tag'>): WorldEntry {
+  return pinned(entry, '');
 }
 
 /** The names that a job may have put into world. */

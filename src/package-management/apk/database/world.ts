@@ -1,5 +1,4 @@
 import { isVersion } from '../compare-versions.ts';
-import { parseDependency, type Dependency } from './dependency.ts';
 import { damagedRecord, readRecord } from './record-file.ts';
 
 /** It has a line for each thing that its owner asked for. */
@@ -50,8 +49,7 @@ export function parseWorld(text: string, file: string): World {
 
 /** apk refuses world for a version that it cannot compare; a file's hash is none. */
 function hasVersion({ operator, version }: Dependency): boolean {
-  const isHash = operator.includes('<') && operator.includes('>');
-  return operator === '' || isHash || isVersion(version);
+  return operator === '' || isHash(operator) || isVersion(version);
 }
 
 /** What cannot be seen is written as an escape. */
@@ -62,4 +60,53 @@ function shown(word: string): string {
 /** In the order and form in which apk writes it. */
 export function formatWorld(entries: readonly WorldEntry[]): string {
   return entries.map(({ text }) => `${text}\n`).join('');
+}
+
+/** One dependency as apk writes it in world, `D:` and `p:` (apk-world(5)). */
+export interface Dependency {
+  name: string;
+  /** `!name`: the package must not be there. */
+  isConflict: boolean;
+  /** Tag of a repository, behind `@`. */
+  tag: string;
+  /** Any of `<`, `>`, `=`, `~` in any order, `><` before a hash; empty for any version. */
+  operator: string;
+  version: string;
+}
+
+const DEPENDENCY = /^(!?)([^\s!<>=~@]+)(?:@([^\s<>=~]+))?(?:([<>=~]+)([^\s<>=~][^\s<>]*))?$/;
+
+/** A power cut leaves zeros. */
+const PRINTABLE = /^[!-~]+$/;
+
+/** @returns undefined if apk would refuse it */
+export function parseDependency(text: string): Dependency | undefined {
+  const [, conflict = '', name, tag = '', operator = '', version = ''] =
+    DEPENDENCY.exec(text) ?? [];
+  return name === undefined || !PRINTABLE.test(text)
+    ? undefined
+    : { name, isConflict: conflict !== '', tag, operator, version };
+}
+
+/** The names in a list of dependencies, conflicts left out. */
+export function namesIn(list: string): string[] {
+  return list.split(' ').flatMap((text) => {
+    const dependency = text === '' ? undefined : parseDependency(text);
+    return dependency === undefined || dependency.isConflict ? [] : [dependency.name];
+  });
+}
+
+/** Whether it keeps the package from being upgraded: to a version, a file, or below a version. */
+export function isPin({ isConflict, operator, version }: Dependency): boolean {
+  const isLowerBound = operator.includes('>') && !operator.includes('<');
+  return !isConflict && version !== '' && operator !== '' && !isLowerBound;
+}
+
+/** Whether it is bound to one file by its hash. */
+export function isHashPin({ isConflict, operator }: Dependency): boolean {
+  return !isConflict && isHash(operator);
+}
+
+function isHash(operator: string): boolean {
+  return operator.includes('<') && operator.includes('>');
 }

@@ -1,16 +1,14 @@
-import * as v from 'valibot';
 import {
   countIn,
   cutEntries,
   cutLine,
   LISTING_LIMITS,
-  type OfferedPackage,
   type PackageDescription,
   type PackageSummary,
 } from '../../listing.ts';
 import { isOfApp } from '../../names.ts';
 import { isEssential } from '../database/database.ts';
-import { namesIn, parseDependency } from '../database/dependency.ts';
+import { namesIn, parseDependency } from '../database/world.ts';
 
 /** The fields that `apk query` is asked for. */
 export const FIELDS =
@@ -20,56 +18,41 @@ export const FIELDS =
 export const SUMMARY_FIELDS =
   'name,version,arch,description,build-time,installed-size,file-size,depends,repositories';
 
-const text = v.optional(v.string(), '');
-const number = v.fallback(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0);
-const texts = v.optional(v.array(v.string()), []);
-
-/** One package of what `apk query --format json` prints; keys without a value are left out. */
-export const queriedPackage = v.object({
-  name: v.string(),
-  version: v.string(),
-  arch: v.optional(v.string(), 'noarch'),
-  description: text,
-  license: text,
-  maintainer: text,
-  url: text,
-  'build-time': number,
-  'installed-size': number,
-  'file-size': number,
-  depends: texts,
-  provides: texts,
-  repositories: texts,
-});
-
-/** What lists show of a package, whatever feeds offer it. */
-export interface QueriedSummary {
+/** What `apk query --format json` prints of a package; keys without a value are left out. */
+export interface QueriedPackage {
+  name: string;
+  version: string;
   arch: string;
-  /** URLs of the feeds. */
+  description: string;
+  license: string;
+  maintainer: string;
+  url: string;
+  time: number;
+  installedBytes: number;
+  downloadBytes: number;
+  depends: readonly string[];
+  provides: readonly string[];
+  /** URLs of the feeds that offer it. */
   repositories: readonly string[];
-  summary: Omit<PackageSummary, 'feed'>;
 }
 
-/**
- * One package of what `apk query` prints of `SUMMARY_FIELDS`. Checked by hand: of ten thousand
- * packages a schema takes longer than all else.
- */
-export function readSummary(object: unknown): QueriedSummary {
-  const found: Partial<Record<string, unknown>> = isObject(object) ? object : {};
-  const name = textOf(found.name);
+/** Checked by hand: of ten thousand packages a schema takes longer than all else. */
+export function readQueried(object: unknown): QueriedPackage {
+  const found = isObject(object) ? object : {};
   return {
+    name: textOf(found.name),
+    version: textOf(found.version),
     arch: textOf(found.arch) || 'noarch',
+    description: textOf(found.description),
+    license: textOf(found.license),
+    maintainer: textOf(found.maintainer),
+    url: textOf(found.url),
+    time: numberOf(found['build-time']),
+    installedBytes: numberOf(found['installed-size']),
+    downloadBytes: numberOf(found['file-size']),
+    depends: textsOf(found.depends),
+    provides: textsOf(found.provides),
     repositories: textsOf(found.repositories),
-    summary: {
-      name,
-      version: cutLine(textOf(found.version)),
-      section: '',
-      description: cutText(textOf(found.description)),
-      tags: [],
-      downloadBytes: numberOf(found['file-size']),
-      installedBytes: numberOf(found['installed-size']),
-      depends: isOfApp(name) ? relations(name, textsOf(found.depends), []).depends : [],
-      time: numberOf(found['build-time']),
-    },
   };
 }
 
@@ -90,41 +73,56 @@ function numberOf(value: unknown): number {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : 0;
 }
 
-export function describeOffer(
-  found: v.InferOutput<typeof queriedPackage>,
-  feed: string,
-): OfferedPackage {
+/** What a list shows of it, whatever feed offers it. */
+export function summaryOf(found: QueriedPackage): Omit<PackageSummary, 'feed'> {
+  const { name, downloadBytes, installedBytes, time } = found;
   return {
-    feed,
-    name: found.name,
+    name,
+    version: cutLine(found.version),
+    section: '',
+    description: cutText(found.description),
+    tags: [],
+    downloadBytes,
+    installedBytes,
+    depends: isOfApp(name) ? relations(name, found.depends, []).depends : [],
+    time,
+  };
+}
+
+export function describeOffer(found: QueriedPackage): PackageDescription {
+  const { name, downloadBytes, installedBytes, time } = found;
+  return {
+    name,
     version: cutLine(found.version),
     description: cutText(found.description),
-    downloadBytes: found['file-size'],
-    installedBytes: found['installed-size'],
+    downloadBytes,
+    installedBytes,
     homepage: cutLine(found.url),
     license: cutLine(found.license),
     maintainer: cutLine(found.maintainer),
-    time: found['build-time'],
-    ...relations(found.name, found.depends, found.provides),
+    time,
+    ...relations(name, found.depends, found.provides),
   };
 }
 
 /** The same of apk's record of what is installed, by the letters of its fields. */
 export function describeRecord(fields: ReadonlyMap<string, string>): PackageDescription {
   const field = (letter: string): string => fields.get(letter) ?? '';
-  const name = field('P');
-  return {
-    name,
-    version: cutLine(field('V')),
-    description: cutText(field('T')),
-    downloadBytes: countIn(field('S')),
-    installedBytes: countIn(field('I')),
-    homepage: cutLine(field('U')),
-    license: cutLine(field('L')),
-    maintainer: cutLine(field('m')),
+  return describeOffer({
+    name: field('P'),
+    version: field('V'),
+    arch: field('A'),
+    description: field('T'),
+    license: field('L'),
+    maintainer: field('m'),
+    url: field('U'),
     time: countIn(field('t')),
-    ...relations(name, field('D').split(' '), field('p').split(' ')),
-  };
+    installedBytes: countIn(field('I')),
+    downloadBytes: countIn(field('S')),
+    depends: field('D').split(' '),
+    provides: field('p').split(' '),
+    repositories: [],
+  });
 }
 
 function cutText(description: string): string {

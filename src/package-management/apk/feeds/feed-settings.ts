@@ -20,7 +20,7 @@ import {
 } from '../../feed-settings.ts';
 import { ADVICE } from '../../problem.ts';
 import { readEntries, nameIn, nameLine, type FeedEntry } from './feeds.ts';
-import { HEAD_BYTES, idOfKey, parsePem, signerOf } from './index-key.ts';
+import { HEAD_BYTES, idOfKey, parsePem, readKeyFiles, signerOf } from './index-key.ts';
 import type { ApkCommands } from '../changing/commands.ts';
 import { cacheFolder, type Locations } from '../database/locations.ts';
 
@@ -160,15 +160,8 @@ function signatureFault(signer: string | undefined, trusted: readonly string[]):
 }
 
 async function readKeys(folder: string): Promise<TrustedKey[]> {
-  const names = (await readdir(folder).catch(() => [])).sort();
-  const found = await Promise.all(
-    names.map(async (name) => {
-      const file = join(folder, name);
-      const key = parsePem((await readSmallFile(file, HEAD_BYTES)) ?? '');
-      return key === undefined ? [] : [{ id: idOfKey(key), file }];
-    }),
-  );
-  return found.flat();
+  const files = await readKeyFiles(folder);
+  return files.flatMap(({ file, key }) => (key === undefined ? [] : [{ id: idOfKey(key), file }]));
 }
 
 /** A signature of the second format names the file of its key; any name does for the third. */

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Feed } from '../../feed-settings.ts';
 import type { FailedFeed } from '../../manager.ts';
-import { nameFeeds } from './feed-names.ts';
 
 /** Of a file that its owner edits by hand. */
 const MOST_BYTES = 1024 ** 2;
@@ -79,14 +78,7 @@ export async function readEntries(
     });
   }
   const names = nameFeeds(found);
-  const entries = found.map(({ file, index, url, tag, isEnabled }, number) => ({
-    name: names[number] ?? url,
-    url,
-    tag,
-    file,
-    index,
-    isEnabled,
-  }));
+  const entries = found.map((entry, number) => ({ ...entry, name: names[number] ?? entry.url }));
   return { entries, garbage };
 }
 
@@ -138,4 +130,39 @@ function isTag(word: string): boolean {
 /** A variable may stand for the beginning of one. */
 function isAddress(word: string): boolean {
   return word.startsWith('/') || word.includes('://') || word.startsWith('${');
+}
+
+/**
+ * apk's feeds have no names, so that people are shown the end of the address: `base` of
+ * `…/packages/x86_64/base/packages.adb`, and as much more of it as tells two feeds apart. The
+ * address itself is the last resort.
+ * @returns a name for each, in their order
+ */
+export function nameFeeds(
+  feeds: readonly { url: string; ownName: string | undefined }[],
+): string[] {
+  const given = feeds.map(({ ownName }) => ownName);
+  const choices = feeds.map(({ url }) => namesFrom(url));
+  return feeds.map(({ ownName }, index) => {
+    if (ownName !== undefined && given.indexOf(ownName) === index) return ownName;
+    const isFree = (name: string): boolean =>
+      !given.includes(name) &&
+      choices.every(
+        (others, other) => other === index || given[other] !== undefined || !others.includes(name),
+      );
+    const names = choices[index] ?? [];
+    return names.find(isFree) ?? `${names.at(-1) ?? 'feed'}-${index + 1}`;
+  });
+}
+
+/** From the shortest to the longest. */
+function namesFrom(url: string): string[] {
+  const words = url
+    .replace(/^\w+:\/\//, '')
+    .split('/')
+    .map((word) => word.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, ''))
+    .filter((word) => word !== '');
+  // The index's own name says nothing.
+  const shown = words.length > 1 ? words.slice(0, -1) : words;
+  return shown.map((_, index) => shown.slice(shown.length - 1 - index).join('-'));
 }

@@ -1,12 +1,15 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileVersionSync } from '../../../device/file-version.ts';
 import { isFolder } from '../../../device/is-there.ts';
+import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError } from '../../../errors.ts';
 import { cacheFolder, type Locations } from '../database/locations.ts';
+import { readMasks } from './masks.ts';
 
 /** What decides what the feeds offer: copies of indexes, lists of feeds, keys, architectures. */
-export async function feedFiles(
+async function feedFiles(
   paths: Paths,
   { feeds, configuration }: Pick<Locations, 'feeds' | 'configuration'>,
 ): Promise<string[]> {
@@ -31,24 +34,13 @@ export function recordFiles(locations: Locations): string[] {
 /**
  * apk reads whatever stands under such a name: it waits for the writer of a fifo, and never comes
  * to the end of a device.
- * @throws DepotError unavailable that names the file
- */
-export function assertEnding(files: readonly string[]): void {
-  const file = findUnending(files);
-  if (file === undefined) return;
-  throw new DepotError('unavailable', `cannot read what the feeds offer: ${file} is no file`);
-}
-
-/**
- * The same before apk is run for anything else.
  * @throws DepotError unavailable that names the file, and what its owner can do
  */
 export async function assertReadable(
   files: readonly string[],
   { triggers }: Pick<Locations, 'triggers'>,
 ): Promise<void> {
-  const found = findUnending(files);
-  const file = found ?? ((await isFolder(triggers)) ? triggers : undefined);
+  const file = findUnending(files) ?? ((await isFolder(triggers)) ? triggers : undefined);
   if (file === undefined) return;
   throw new DepotError('unavailable', `cannot run apk: ${file} is no file`, {
     explanation: {
@@ -79,4 +71,19 @@ function filesIn(folder: string, isWanted: (name: string) => boolean): string[] 
     .filter(isWanted)
     .sort()
     .map((name) => join(folder, name));
+}
+
+const MOST_ARCHITECTURES_BYTES = 64 * 1024;
+
+/** `/etc/apk/arch`, the preferred one first. */
+export async function readArchitectures({ onDevice }: Pick<Paths, 'onDevice'>): Promise<string[]> {
+  const text = (await readSmallFile(onDevice('/etc/apk/arch'), MOST_ARCHITECTURES_BYTES)) ?? '';
+  return text.split(/\s+/).filter((line) => line !== '');
+}
+
+/** Changes with whatever changes what apk says of the feeds. */
+export async function indexVersion(paths: Paths, locations: Locations): Promise<string> {
+  const files = await feedFiles(paths, locations);
+  const versions = files.map((file) => `${file} ${fileVersionSync(file) ?? ''}`);
+  return [...versions, (await readMasks(locations)).version].join('\n');
 }

@@ -1,5 +1,8 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { constants, gunzipSync, inflateRawSync } from 'node:zlib';
+import { readSmallFile } from '../../../device/owner-file.ts';
 
 /** Of an index: enough to find what it says of its signature. */
 export const HEAD_BYTES = 64 * 1024;
@@ -55,6 +58,19 @@ function signerOfThird(head: Buffer): string | undefined {
     at += Math.ceil(length / 8) * 8;
   }
   return undefined;
+}
+
+/** The files of a folder of keys, in their order; without a key those that hold none. */
+export async function readKeyFiles(
+  folder: string,
+): Promise<{ file: string; key: KeyObject | undefined }[]> {
+  const names = (await readdir(folder).catch(() => [])).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const file = join(folder, name);
+      return { file, key: parsePem((await readSmallFile(file, HEAD_BYTES)) ?? '') };
+    }),
+  );
 }
 
 /** undefined for what is no public key. */

@@ -10,7 +10,7 @@ import { parseJson } from '../../../device/durable-file.ts';
 export function createObjectReader(
   mostBytes: number,
   onObject: (object: unknown) => void,
-): ObjectReader {
+): { write: (piece: Buffer) => void; end: () => void } {
   const onText = (text: string): void => {
     // What is damaged is passed over, as in a list of opkg.
     const object = parseJson(text);
@@ -49,12 +49,6 @@ export function createObjectReader(
   };
 }
 
-export interface ObjectReader {
-  write: (piece: Buffer) => void;
-  /** After the last piece. */
-  end: () => void;
-}
-
 /** Within a text there is no line break (RFC 8259, section 7). */
 const BETWEEN = '\n  }, {';
 /** Behind the brace that ends an object. */
@@ -70,7 +64,7 @@ function createObjectCutter(
   onObject: (text: string) => void,
 ): (piece: Buffer) => void {
   let left: Buffer = NOTHING;
-  let state: State = { depth: 0, isInText: false, isEscaped: false };
+  let state = { depth: 0, isInText: false, isEscaped: false };
   /** The object under way is too long. */
   let isPassedOver = false;
   const finish = (chunk: Buffer, start: number, end: number): void => {
@@ -103,13 +97,6 @@ function createObjectCutter(
     state = { depth, isInText, isEscaped };
     keep(depth === 0 ? NOTHING : chunk.subarray(start));
   };
-}
-
-interface State {
-  /** How many objects are open. */
-  depth: number;
-  isInText: boolean;
-  isEscaped: boolean;
 }
 
 const NOTHING = Buffer.alloc(0);

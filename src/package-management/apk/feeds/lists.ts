@@ -1,10 +1,8 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readSmallFile } from '../../../device/owner-file.ts';
-import type { FailedFeed, FeedLists } from '../../manager.ts';
+import type { FeedLists } from '../../manager.ts';
 import type { ProblemCode } from '../../problem.ts';
 import { readFeeds } from './feeds.ts';
-import { parsePem } from './index-key.ts';
+import { readKeyFiles } from './index-key.ts';
 import type { Locations } from '../database/locations.ts';
 
 /** Of what `apk update` prints: a line or two for each feed. */
@@ -21,13 +19,15 @@ export function createLists({ feeds, configuration }: Locations): FeedLists {
       const configured = await readFeeds(feeds);
       const output = (await context?.printed(MOST_OUTPUT_BYTES)) ?? '';
       const faults = parseUpdate(output);
-      const hint = faults.some(isUntrusted) ? await unusableKeys(join(configuration, 'keys')) : '';
+      const hint = faults.some(({ code }) => code === 'signature')
+        ? await unusableKeys(join(configuration, 'keys'))
+        : '';
       const failed = faults.map(({ url, reason, code }) => ({
         feed: configured.feeds.find((feed) => feed.url === url) ?? { name: 'feed', url },
-        reason: isUntrusted({ code }) ? `${reason}${hint}` : reason,
+        reason: code === 'signature' ? `${reason}${hint}` : reason,
         code,
       }));
-      return [...configured.garbage, ...failed] satisfies FailedFeed[];
+      return [...configured.garbage, ...failed];
     },
     forget: () => Promise.resolve(),
   };
@@ -41,15 +41,9 @@ const WGET: Record<string, string> = {
   '8': 'the server answers with an error',
 };
 
-interface FeedFault {
-  url: string;
-  reason: string;
-  code: ProblemCode;
-}
-
 /** `WARNING: updating and opening URL: REASON`, behind what wget ended with. */
-export function parseUpdate(output: string): FeedFault[] {
-  const found: FeedFault[] = [];
+export function parseUpdate(output: string): { url: string; reason: string; code: ProblemCode }[] {
+  const found: ReturnType<typeof parseUpdate> = [];
   let code: string | undefined;
   for (const line of output.split(/\r?\n/)) {
     code = /ERROR: wget: exited with error (\d+)/.exec(line)?.[1] ?? code;
@@ -58,11 +52,7 @@ export function parseUpdate(output: string): FeedFault[] {
     if (url === undefined) continue;
     const known = behind === undefined ? WGET[code ?? ''] : WINDOWS;
     const reason = known === undefined ? text : `${known} (${text})`;
-    found.push({
-      url,
-      reason,
-      code: code === undefined ? codeOf(text) : 'download_failed',
-    });
+    found.push({ url, reason, code: code === undefined ? codeOf(text) : 'download_failed' });
     code = undefined;
   }
   return found;
@@ -77,22 +67,9 @@ function codeOf(text: string): ProblemCode {
 const WINDOWS =
   'its line in /etc/apk/repositories.d ends with a carriage return, as Windows writes it';
 
-function isUntrusted({ code }: Pick<FeedFault, 'code'>): boolean {
-  return code === 'signature';
-}
-
-/** Larger is no key. */
-const MOST_KEY_BYTES = 64 * 1024;
-
 /** A key that is damaged is passed over by apk without a word. */
 async function unusableKeys(folder: string): Promise<string> {
-  const names = await readdir(folder).catch(() => []);
-  const found: string[] = [];
-  for (const name of names.sort()) {
-    const text = await readSmallFile(join(folder, name), MOST_KEY_BYTES);
-    if (parsePem(text ?? '') === undefined) {
-      found.push(`; ${join(folder, name)} holds no public key`);
-    }
-  }
-  return found.slice(0, 3).join('');
+  const unusable = (await readKeyFiles(folder)).filter(({ key }) => key === undefined);
+  const said = unusable.map(({ file }) => `; ${file} holds no public key`);
+  return said.slice(0, 3).join('');
 }

@@ -9,8 +9,6 @@ import { readWorld, type WorldEntry } from '../database/world.ts';
 export interface Masks {
   /** Changes with what is masked; the lists of feeds have versions of their own. */
   version: string;
-  /** Whether any feed has a tag. */
-  isAny: boolean;
   isMasked: (name: string, feedUrl: string) => boolean;
 }
 
@@ -21,7 +19,7 @@ export async function readMasks({
   const { feeds } = await readFeeds(folder);
   const open = new Set(feeds.flatMap(({ url, tag }) => (tag === '' ? [url] : [])));
   const tagged = feeds.filter(({ url }) => !open.has(url));
-  if (tagged.length === 0) return { version: '', isAny: false, isMasked: () => false };
+  if (tagged.length === 0) return { version: '', isMasked: () => false };
   // A world that cannot be read is told by whatever changes packages.
   const entries = await readWorld(world).then(
     (found) => found.entries,
@@ -29,7 +27,6 @@ export async function readMasks({
   );
   return {
     version: entries.map(({ text }) => text).join(' '),
-    isAny: true,
     isMasked: (name, feedUrl) => {
       const tags = tagged.flatMap(({ url, tag }) => (url === feedUrl ? [tag] : []));
       if (tags.length === 0) return false;

@@ -6,7 +6,6 @@ import { failureError } from '../../failure.ts';
 import { LACKING_LISTS, needsNoList, OLD_LISTS } from '../../lists-state.ts';
 import type { FeedLists } from '../../manager.ts';
 import { transactionSlots } from '../../memory.ts';
-import { feedRemedyOf } from '../../problem.ts';
 import { readFeeds } from './feeds.ts';
 import { createLists, MOST_OUTPUT_BYTES, parseUpdate } from './lists.ts';
 import type { Installation } from '../installation.ts';
@@ -18,9 +17,8 @@ const looking = transactionSlots('the lists', { areWanted: v.optional(v.boolean(
 
 /**
  * Fetches the indexes if none is there: they are in memory, and gone after each boot; or if they
- * are too old for the job. No good copy
- * can be lost by that, and a feed that is dead only lacks its own: it is asked again if a plan
- * fails for it (`wantsLists`). A removal needs none.
+ * are too old for the job. No good copy can be lost by that, and a feed that is dead only lacks its
+ * own: it is asked again if a plan fails for it (`wantsLists`). A removal needs none.
  */
 export function listsStep(
   installation: Installation,
@@ -67,34 +65,27 @@ async function hasLists({ cache, locations }: Installation): Promise<boolean> {
   return (await readFeeds(locations.feeds)).feeds.length === 0;
 }
 
-/** Once in a job: whether its plan failed and an index is missing that it did not fetch. */
-export function wantsLists(context: StepContext, { isSolved, lacksIndex }: Simulation): boolean {
-  if (isSolved || !lacksIndex || looking.read(context).areWanted) return false;
-  looking.write(context, { areWanted: true });
-  return true;
-}
-
 /**
  * What is not offered may be offered by a feed whose list this job could not fetch: then that is
  * why, and another update would end the same.
+ * @returns whether the plan failed and an index is missing that is to be fetched: once in a job
  * @throws DepotError command_failed that says what is wrong with the feeds
  */
-export async function checkLists(
+export async function wantsLists(
   installation: Installation,
   context: StepContext,
   { purpose, found }: { purpose: string; found: Simulation },
-): Promise<void> {
-  if (found.isSolved || !found.lacksIndex) return;
-  if (parseUpdate(await context.printed(MOST_OUTPUT_BYTES)).length === 0) return;
-  const failed = await createLists(installation.locations).checkFetched(context);
-  const [first] = failed;
-  if (first === undefined) return;
-  const reasons = describeFailed(failed);
-  throw failureError(purpose, {
-    code: 'no_lists',
-    reason: (await hasLists(installation))
-      ? `no list has it, and that of a feed cannot be fetched: ${reasons}`
-      : `there are no package lists, and they cannot be fetched: ${reasons}`,
-    remedy: feedRemedyOf(first.code ?? 'damaged_package'),
-  });
+): Promise<boolean> {
+  if (found.isSolved || !found.lacksIndex) return false;
+  if (parseUpdate(await context.printed(MOST_OUTPUT_BYTES)).length > 0) {
+    const failed = await createLists(installation.locations).checkFetched(context);
+    const failure = noListsFailure(failed);
+    if (!(await hasLists(installation))) throw failureError(purpose, failure);
+    const reasons = describeFailed(failed);
+    const reason = `no list has it, and that of a feed cannot be fetched: ${reasons}`;
+    throw failureError(purpose, { ...failure, reason });
+  }
+  if (looking.read(context).areWanted) return false;
+  looking.write(context, { areWanted: true });
+  return true;
 }

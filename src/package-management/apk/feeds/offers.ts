@@ -1,17 +1,11 @@
-import * as v from 'valibot';
-import { fileVersionSync } from '../../../device/file-version.ts';
-import { readSmallFile } from '../../../device/owner-file.ts';
-import type { Paths } from '../../../device/paths.ts';
 import type { DepotError } from '../../../errors.ts';
 import { failureError } from '../../failure.ts';
-import { isPackageName } from '../../names.ts';
 import type { Offer } from '../../manager.ts';
-import type { ApkCommands } from '../changing/commands.ts';
+import { isPackageName } from '../../names.ts';
 import { compareVersions } from '../compare-versions.ts';
-import { assertEnding, feedFiles, indexFiles } from './index-files.ts';
-import { queryFeeds } from './query.ts';
-import { readMasks } from './masks.ts';
-import type { Locations } from '../database/locations.ts';
+import type { QueriedPackage } from './describe.ts';
+import { indexVersion } from './index-files.ts';
+import { queryOffers, type FeedSource } from './query.ts';
 
 /** With what it takes, in bytes. */
 export interface ApkOffer extends Offer {
@@ -19,15 +13,7 @@ export interface ApkOffer extends Offer {
   installedBytes: number;
 }
 
-const queried = v.object({
-  name: v.string(),
-  version: v.string(),
-  arch: v.optional(v.string(), 'noarch'),
-  'file-size': v.optional(v.number(), 0),
-  'installed-size': v.optional(v.number(), 0),
-  repositories: v.optional(v.array(v.string()), []),
-});
-const FIELDS = 'name,version,arch,file-size,installed-size';
+const FIELDS = 'name,version,arch,file-size,installed-size,repositories';
 
 /** A change asks for hundreds of names, of which feeds have a few versions each. */
 const MOST_OFFERS = 20_000;
@@ -41,11 +27,8 @@ const MOST_KNOWN = 5000;
  * that. One query at a time: what it finds, callers that waited need not ask for. What is masked
  * (masks.ts) is no offer.
  */
-export function createOffers(
-  paths: Paths,
-  locations: Locations,
-  commands: Pick<ApkCommands, 'apk'>,
-): Offers {
+export function createOffers(source: FeedSource): Offers {
+  const { paths, locations } = source;
   let version = '';
   let known = new Map<string, FoundOffers>();
   let last: Promise<unknown> = Promise.resolve();
@@ -55,7 +38,7 @@ export function createOffers(
     version = current;
     const unknown = names.filter((name) => isPackageName(name) && !known.has(name));
     if (unknown.length === 0) return known;
-    for (const [name, found] of await query({ paths, locations, commands }, unknown)) {
+    for (const [name, found] of await query(source, unknown)) {
       known.set(name, found);
     }
     return known;
@@ -86,38 +69,22 @@ interface FoundOffers {
 }
 
 async function query(
-  {
-    paths,
-    locations,
-    commands,
-  }: { paths: Paths; locations: Locations; commands: Pick<ApkCommands, 'apk'> },
+  source: FeedSource,
   names: readonly string[],
 ): Promise<Map<string, FoundOffers>> {
-  assertEnding(await indexFiles(paths, locations));
-  const { isAny, isMasked } = await readMasks(locations);
-  const accepted = new Set([...(await readArchitectures(paths)), 'noarch']);
   const offers = new Map<string, FoundOffers>(names.map((name) => [name, { open: [], all: [] }]));
   let count = 0;
-  const onObject = (object: unknown): boolean => {
-    const { success, output } = v.safeParse(queried, object);
-    const found = success ? offers.get(output.name) : undefined;
-    if (!success || found === undefined) return true;
-    const { name, version, arch } = output;
-    if (accepted.size > 1 && !accepted.has(arch)) return true;
-    const offer = {
-      name,
-      version,
-      downloadBytes: output['file-size'],
-      installedBytes: output['installed-size'],
-    };
-    found.all.push(offer);
-    const isOpen = !isAny || !output.repositories.every((url) => isMasked(name, url));
-    if (isOpen) found.open.push(offer);
+  const visit = (found: QueriedPackage, urls: readonly string[]): boolean => {
+    const { name, version, downloadBytes, installedBytes } = found;
+    const known = offers.get(name);
+    if (known === undefined) return true;
+    const offer = { name, version, downloadBytes, installedBytes };
+    known.all.push(offer);
+    if (urls.length > 0) known.open.push(offer);
     count += 1;
     return count < MOST_OFFERS;
   };
-  const fields = isAny ? `${FIELDS},repositories` : FIELDS;
-  await queryFeeds(commands, { names, fields, onObject, isPartialEnough: false });
+  await queryOffers(source, { names, fields: FIELDS, isPartialEnough: false }, visit);
   if (count >= MOST_OFFERS) throw tooMany(names, offers);
   for (const { open, all } of offers.values()) {
     open.sort((a, b) => compareVersions(b.version, a.version));
@@ -132,19 +99,4 @@ function tooMany(names: readonly string[], offers: ReadonlyMap<string, FoundOffe
   const count = countOf(most).toLocaleString('en');
   const reason = `the feeds offer too much: ${count} versions of ${most} alone`;
   return failureError('read what the feeds offer', { code: 'plan_too_large', reason });
-}
-
-const MOST_ARCHITECTURES_BYTES = 64 * 1024;
-
-/** `/etc/apk/arch`, the preferred one first. */
-export async function readArchitectures({ onDevice }: Pick<Paths, 'onDevice'>): Promise<string[]> {
-  const text = (await readSmallFile(onDevice('/etc/apk/arch'), MOST_ARCHITECTURES_BYTES)) ?? '';
-  return text.split(/\s+/).filter((line) => line !== '');
-}
-
-/** Changes with whatever changes what apk says of the feeds. */
-export async function indexVersion(paths: Paths, locations: Locations): Promise<string> {
-  const files = await feedFiles(paths, locations);
-  const versions = files.map((file) => `${file} ${fileVersionSync(file) ?? ''}`);
-  return [...versions, (await readMasks(locations)).version].join('\n');
 }

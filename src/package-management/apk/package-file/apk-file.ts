@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import { createGunzip, createInflateRaw } from 'node:zlib';
 import { createByteReader } from '../../../device/byte-reader.ts';
 import { readPart } from '../../../device/owner-file.ts';
@@ -74,7 +74,7 @@ async function readThird(file: string, head: string): Promise<PackageContent> {
     throw new Error('it is packed in a way that this device cannot unpack');
   }
   const source = createReadStream(file, { start: packed.isPlain ? 0 : packed.from });
-  const stream = packed.isPlain ? source : unpack(source, createInflateRaw());
+  const stream = packed.isPlain ? source : pipeline(source, createInflateRaw(), () => undefined);
   try {
     const reader = createByteReader(stream);
     const start = await reader.read(12);
@@ -92,10 +92,6 @@ async function readThird(file: string, head: string): Promise<PackageContent> {
     source.destroy();
     stream.destroy();
   }
-}
-
-function unpack(source: Readable, through: ReturnType<typeof createInflateRaw>) {
-  return pipeline(source, through, () => undefined);
 }
 
 /** Numbers of fields (apk-tools 3.0.5, src/apk_adb.h). */

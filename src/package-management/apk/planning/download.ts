@@ -1,10 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../../../device/command.ts';
-import { freeBytesOf } from '../../../device/disk/space.ts';
-import { sizeText } from '../../../format-bytes.ts';
-import { failureError } from '../../failure.ts';
-import type { Offer } from '../../manager.ts';
+import type { Offer, PackageChange } from '../../manager.ts';
 import type { ApkCommands } from '../changing/commands.ts';
 import type { PlannedChange } from './simulation.ts';
 
@@ -12,8 +9,11 @@ import type { PlannedChange } from './simulation.ts';
 const CACHE_NAME = '${name}-${version}.${hash:8}.apk';
 
 /** What of a plan has to be fetched. */
-export function downloadsOf(changes: readonly PlannedChange[], own?: string): PlannedChange[] {
-  return changes.filter(({ action, name }) => action !== 'Purging' && name !== own);
+export function downloadsOf(
+  changes: readonly PlannedChange[],
+  { file }: PackageChange,
+): PlannedChange[] {
+  return changes.filter(({ action, name }) => action !== 'Purging' && name !== file?.name);
 }
 
 /**
@@ -33,9 +33,7 @@ export function fetchCommand(
   return apk('fetch', ...(isBest ? [] : ['--recursive']), ...options, '--', ...names);
 }
 
-/**
- * The files of the packages in the cache, by name; those that are not there are left out.
- */
+/** The files of the packages in the cache, by name; those that are not there are left out. */
 export async function findDownloads(
   changes: readonly PlannedChange[],
   cache: string,
@@ -51,40 +49,4 @@ export async function findDownloads(
 
 function isCacheName(file: string, start: string): boolean {
   return file.startsWith(`${start}.`) && /^[0-9a-f]{8}\.apk$/.test(file.slice(start.length + 1));
-}
-
-/** Bytes free in the file system of a folder, or of the nearest one above that is there. */
-export async function freeBytesAt(folder: string): Promise<number> {
-  return freeBytesOf(folder).catch(() => freeBytesOf(join(folder, '..')));
-}
-
-/** apk's record grows with what it installs, and is written anew beside itself. */
-export const RESERVE_BYTES = 1024 ** 2;
-
-interface Need {
-  /** Of what is installed. */
-  disk: number;
-  /** Of what is fetched to the same disk, and lies there until it is installed. */
-  fetched?: number;
-  free: number;
-}
-
-/** @throws DepotError no_space with what is needed and what is there */
-export function needBytes(purpose: string, { disk, fetched = 0, free }: Need): void {
-  const needed = disk + fetched;
-  if (needed + RESERVE_BYTES <= free) return;
-  throw failureError(purpose, { code: 'no_space', reason: shortageOf({ disk, fetched, free }) });
-}
-
-function shortageOf({ disk, fetched, free }: Required<Need>): string {
-  const [needed, part] = [sizeText(disk + fetched), sizeText(fetched)];
-  const [spare, there] = [sizeText(RESERVE_BYTES), sizeText(free)];
-  if (disk + fetched === 0) return `${there} are free for packages, ${spare} are needed at least`;
-  if (fetched === 0) {
-    return `it needs ${needed} and ${spare} to spare on the device, ${there} are free`;
-  }
-  return (
-    `it needs ${needed}, ${part} of it to fetch it to, and ${spare} to spare on the device, ` +
-    `${there} are free`
-  );
 }

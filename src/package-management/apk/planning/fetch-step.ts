@@ -1,10 +1,48 @@
 import type { Command } from '../../../device/command.ts';
 import { run } from '../../../device/exec.ts';
-import type { CommandStep, StepContext } from '../../../jobs/plan.ts';
+import { retryFrom, type Act, type CommandStep, type StepContext } from '../../../jobs/plan.ts';
+import type { TransactionSteps } from '../../manager.ts';
+import type { Ahead } from '../../wait-for-lock.ts';
 import type { Installation } from '../installation.ts';
-import { downloadsOf, fetchCommand } from './download.ts';
-import { planned, readPlan } from './job-plan.ts';
-import { sizesOf } from './sizes.ts';
+import { fetchCommand } from './download.ts';
+import { planned, readPlan } from './plan-change.ts';
+import { sizeOf } from './room.ts';
+
+/** What `before` is given further. */
+export type Further = NonNullable<Parameters<TransactionSteps['before']>[2]>;
+
+interface Gathering extends Further {
+  lock: Ahead<boolean>;
+  fetching: Ahead<boolean>;
+}
+
+/**
+ * Keeps what goes while what comes is fetched. Where something is kept it has the id and the label
+ * of that, by which older records know it.
+ */
+export function gatherStep(planning: Act, { keep, lock, fetching, ...ready }: Gathering): Act {
+  return {
+    ...ready,
+    id: 'fetch-small',
+    label: 'fetch',
+    ...keep,
+    isRecorded: false,
+    act: async (context) => {
+      const isFetching = readPlan(context).downloads.length > 0;
+      const [isStale, kept, fetched] = await Promise.allSettled([
+        isFetching && lock.end(context),
+        keep?.act(context),
+        fetching.end(context),
+      ]);
+      if (isStale.status === 'rejected') throw isStale.reason;
+      if (isStale.value) return retryFrom(planning);
+      if (kept.status === 'rejected') throw kept.reason;
+      const isFetched = fetched.status === 'fulfilled' && fetched.value;
+      if (isFetched) planned.write(context, { isFetched });
+      return undefined;
+    },
+  };
+}
 
 /** What is fetched without a holder and a terminal around it, which cost more than it does. */
 const SMALL_BYTES = 512 * 1024;
@@ -40,14 +78,14 @@ async function whatToFetch(
   installation: Installation,
   context: StepContext,
 ): Promise<{ command?: Command; bytes: number }> {
-  const { changes, own } = readPlan(context);
-  const downloads = downloadsOf(changes, own);
+  const { downloads } = readPlan(context);
   if (downloads.length === 0) return { bytes: 0 };
   const names = downloads.map(({ name }) => name);
   const offers = await installation.offers(names, { withMasked: true });
   const cache = await installation.cache();
   const command = fetchCommand(installation.commands, downloads, { cache, offers });
-  return { command, bytes: sizesOf(downloads, { offers, records: new Map() }).download };
+  const sizes = downloads.map((each) => sizeOf(each, { offers, records: new Map() }));
+  return { command, bytes: sizes.reduce((sum, { downloadBytes = 0 }) => sum + downloadBytes, 0) };
 }
 
 /** The variable has the job's end find it if this daemon dies meanwhile. */

@@ -1,5 +1,5 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { foldersAbove } from '../../../device/inside-folder.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
 import { run } from '../../../device/exec.ts';
@@ -11,12 +11,13 @@ import { EXPLAINED_BYTES, failureError } from '../../failure.ts';
 import type { PackageChange } from '../../manager.ts';
 import { explain } from '../changing/failure.ts';
 import { readPackageFile, type PackageContent } from '../package-file/apk-file.ts';
-import { downloadsOf, findDownloads, freeBytesAt } from './download.ts';
-import { checkEssential } from './essential-files.ts';
-import { checkClashes, findAbsent } from './file-clashes.ts';
+import { findDownloads } from './download.ts';
+import { checkClashes, checkEssential, findAbsent } from './file-checks.ts';
 import type { Installation } from '../installation.ts';
 import { absentSettings } from '../recovery/leftovers.ts';
-import { readPlan } from './job-plan.ts';
+import { readPlan } from './plan-change.ts';
+import { purposeOf } from './plan-check.ts';
+import { freeBytesAt } from './room.ts';
 import type { PlannedChange } from './simulation.ts';
 
 /** Nothing is changed yet: what is missing or in the way ends the job here. */
@@ -25,10 +26,10 @@ export async function checkFetched(
   context: StepContext,
   change: PackageChange | undefined,
 ): Promise<void> {
-  const { changes, own, purpose } = readPlan(context);
+  const { changes, downloads } = readPlan(context);
   if (change === undefined || changes.length === 0) return;
+  const purpose = purposeOf(change);
   const { locations, records, root } = installation;
-  const downloads = downloadsOf(changes, own);
   const files = await findDownloads(downloads, await installation.cache());
   const missing = downloads.filter(({ name }) => !files.has(name));
   if (missing.length > 0) throw await notFetched(context, purpose, missing);
@@ -38,7 +39,7 @@ export async function checkFetched(
     contents.push(await readContent(file, { purpose, name, most: await freeBytesAt(root) }));
   }
   await checkClashes(purpose, contents, { changes, locations });
-  await checkEssential(purpose, contents, { own, locations });
+  await checkEssential(purpose, contents, { own: change.file?.name, locations });
   await records
     .write({
       jobId: context.job.id,
@@ -51,7 +52,9 @@ export async function checkFetched(
         changes.filter(({ action }) => action === 'Purging').map(({ name }) => name),
         installation,
       ),
-      folders: [...new Set(contents.flatMap(({ files: paths }) => paths.map(folderOf)))],
+      folders: [
+        ...new Set(contents.flatMap(({ files: paths }) => paths.map((path) => dirname(path)))),
+      ],
       created: await createdBy(contents, changes, root),
     })
     .catch(unlessFull(change));
@@ -99,10 +102,6 @@ async function createdBy(
     };
   }
   return created;
-}
-
-function folderOf(path: string): string {
-  return path.split('/').slice(0, -1).join('/');
 }
 
 async function notFetched(

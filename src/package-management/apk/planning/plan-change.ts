@@ -1,18 +1,38 @@
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Remembering } from '../../../jobs/memory.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
-import { isSameDisk } from '../../../device/disk/space.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import { failureError } from '../../failure.ts';
 import type { PackageChange } from '../../manager.ts';
-import { chosen } from '../../memory.ts';
+import { chosen, transactionSlots } from '../../memory.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
-import { downloadsOf, freeBytesAt, needBytes } from './download.ts';
-import { planOf, writePlan } from './job-plan.ts';
-import { checkPlan } from './plan-check.ts';
-import { sizesOf } from './sizes.ts';
-import type { Simulation } from './simulation.ts';
+import { downloadsOf } from './download.ts';
+import { checkPlan, purposeOf } from './plan-check.ts';
+import { findShortage, measureRoom, sizeOf } from './room.ts';
+import { plannedChange, type Simulation } from './simulation.ts';
+
+/** What a job is about to do, kept in the job. */
+const plan = v.object({
+  changes: v.array(plannedChange),
+  /** Those of them that are fetched: not what goes, nor the package of a file that is installed. */
+  downloads: v.array(plannedChange),
+});
+
+export const planned = transactionSlots('the plan', {
+  plan: v.optional(plan, { changes: [], downloads: [] }),
+  /** The version of apk's record that it was made by. */
+  seen: v.optional(v.string()),
+  /** Whether all that it needs is in the cache. */
+  isFetched: v.optional(v.boolean(), false),
+});
+
+/** One that is not made yet, or of a job without one, has no changes. */
+export function readPlan(from: Remembering): v.InferOutput<typeof plan> {
+  return planned.read(from).plan;
+}
 
 /** Refuses what nobody asked for and what there is no room for, and keeps the rest in the job. */
 export async function planChange(
@@ -21,19 +41,15 @@ export async function planChange(
   { change, found }: { change: PackageChange; found: Simulation },
 ): Promise<void> {
   const database = await installation.reader.read();
-  const own = change.file?.name;
-  const purpose = `${change.verb} ${own ?? change.names.join(', ')}`;
-  const image = change.verb === 'remove' ? await installation.imagePackages() : NONE;
-  checkPlan(found, { change, database, image, ...(own === undefined ? {} : { own }) });
+  const image = change.verb === 'remove' ? await installation.imagePackages() : new Set<string>();
+  checkPlan(found, { change, database, image });
   if (change.verb === 'upgrade') await checkUpgrade(installation, context, { change, found });
   // A removal gives room, and apk works on a disk that is full.
-  if (change.verb !== 'remove') {
-    await chooseCache(installation, context, { found, purpose, file: change.file });
-  }
-  writePlan(context, planOf(found.changes, purpose, own));
+  if (change.verb !== 'remove') await chooseCache(installation, context, { change, found });
+  const { changes } = found;
+  const downloads = downloadsOf(changes, change);
+  planned.write(context, { plan: { changes, downloads }, isFetched: false });
 }
-
-const NONE: ReadonlySet<string> = new Set();
 
 /** apk says nothing of what it does not upgrade, and ends well. */
 async function checkUpgrade(
@@ -69,27 +85,27 @@ async function checkUpgrade(
  * disk, so far as that has room.
  */
 async function chooseCache(
-  { root, locations, cache, offers, reader }: Installation,
+  installation: Installation,
   { note }: StepContext,
-  { found, purpose, file }: { found: Simulation; purpose: string; file: PackageChange['file'] },
+  { change, found: { changes } }: { change: PackageChange; found: Simulation },
 ): Promise<void> {
-  const sizes = sizesOf(found.changes, {
-    offers: await offers(found.changes.map(({ name }) => name)),
+  const { locations, cache, offers, reader } = installation;
+  const known = {
+    offers: await offers(changes.map(({ name }) => name)),
     records: await reader.records(),
-  });
-  const [free, ownBytes] = [await freeBytesAt(root), await sizeOf(file?.path)];
-  const disk = Math.max(0, sizes.disk + ownBytes);
-  needBytes(purpose, { disk, free });
-  if (downloadsOf(found.changes, file?.name).length === 0) return;
+    file: change.file && { ...change.file, installedBytes: (await stat(change.file.path)).size },
+  };
+  const room = await measureRoom(
+    installation,
+    changes.map((each) => sizeOf(each, known)),
+  );
+  const shortage = findShortage(room);
+  if (shortage !== undefined) throw failureError(purposeOf(change), shortage.failure);
+  const { download, freeInCache } = room;
+  if (download <= freeInCache) return;
   const folder = await cache();
-  const inCache = await freeBytesAt(folder);
-  const isFitting = sizes.download <= inCache;
-  if (!isFitting || (await isSameDisk(folder, root))) {
-    needBytes(purpose, { disk, fetched: sizes.download, free });
-  }
-  if (isFitting) return;
   await note(
-    `${folder} has room for ${sizeText(inCache)}, and ${sizeText(sizes.download)} are fetched: ` +
+    `${folder} has room for ${sizeText(freeInCache)}, and ${sizeText(download)} are fetched: ` +
       `they go to ${locations.ownCache} until they are installed`,
   );
   await mkdir(locations.ownCache, { recursive: true });
@@ -98,8 +114,4 @@ async function chooseCache(
       await copyFile(join(folder, name), join(locations.ownCache, name));
     }
   }
-}
-
-async function sizeOf(file: string | undefined): Promise<number> {
-  return file === undefined ? 0 : (await stat(file)).size;
 }

@@ -1,14 +1,12 @@
-import type { DepotError } from '../../../errors.ts';
+import { reasonOf } from '../../../errors.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
 import { failureError, type Failure } from '../../failure.ts';
-import {
-  imageToKeep,
-  isPresent,
-  type InstalledPackage,
-  type PackageDatabase,
-} from '../../database.ts';
-import type { PackageChange } from '../../manager.ts';
+import { imageToKeep, isPresent, type PackageDatabase } from '../../database.ts';
+import { isNeeded, needs } from '../../dependencies.ts';
+import type { PackageChange, Repair } from '../../manager.ts';
 import { explain } from '../changing/failure.ts';
-import type { PlannedChange, Simulation } from './simulation.ts';
+import type { Installation } from '../installation.ts';
+import { simulate, type PlannedChange, type Simulation } from './simulation.ts';
 
 /**
  * Refuses a plan that does anything to packages that nobody asked for: apk solves anew from world
@@ -17,19 +15,8 @@ import type { PlannedChange, Simulation } from './simulation.ts';
  * @throws DepotError command_failed, not_found, unavailable that names the packages
  */
 export function checkPlan(plan: Simulation, wanted: Wanted): void {
-  const purpose = purposeOf(wanted);
-  if (!plan.isSolved) throw refusal(plan, wanted, purpose);
-  const downgrades = plan.changes.filter(
-    ({ action, name }) => action === 'Downgrading' && name !== wanted.own,
-  );
-  if (downgrades.length > 0) {
-    throw failureError(purpose, {
-      code: 'dependency_conflict',
-      reason: `that would downgrade ${namesOf(downgrades)}, which nobody asked for`,
-    });
-  }
-  checkPurges(plan, wanted, purpose);
-  if (wanted.change.verb === 'remove') checkRemoval(plan, wanted);
+  const refusal = findRefusal(plan, wanted);
+  if (refusal !== undefined) throw failureError(refusal.purpose, refusal);
 }
 
 interface Wanted {
@@ -37,190 +24,182 @@ interface Wanted {
   database: PackageDatabase;
   /** What the firmware's image brought. */
   image: ReadonlySet<string>;
-  /** The package in the change's file, if it has one. */
-  own?: string;
 }
 
-function purposeOf({ change: { verb, names }, own }: Wanted): string {
-  return `${verb} ${own ?? names.join(', ')}`;
+/** Why a plan is refused, with what cannot be done: `remove demo`. */
+interface Refusal extends Failure {
+  purpose: string;
+}
+
+export function findRefusal(plan: Simulation, wanted: Wanted): Refusal | undefined {
+  const { change } = wanted;
+  const failure = plan.isSolved
+    ? (findDowngrade(plan, change) ?? findPurge(plan, wanted))
+    : whyUnsolved(plan, wanted);
+  if (failure !== undefined) return { purpose: purposeOf(change), ...failure };
+  const staying = change.verb === 'remove' ? findStaying(plan, wanted) : undefined;
+  return staying && { purpose: `remove ${staying.package}`, ...staying };
+}
+
+/** In the product's words, for messages: `install demo`. */
+export function purposeOf({ verb, names, file }: PackageChange): string {
+  return `${verb} ${file?.name ?? names.join(', ')}`;
 }
 
 function namesOf(changes: readonly { name: string }[]): string {
   return changes.map(({ name }) => name).join(', ');
 }
 
-function checkPurges({ changes }: Simulation, wanted: Wanted, purpose: string): void {
+function findDowngrade({ changes }: Simulation, { file }: PackageChange): Failure | undefined {
+  const downgrades = changes.filter(
+    ({ action, name }) => action === 'Downgrading' && name !== file?.name,
+  );
+  const [first] = downgrades;
+  return (
+    first && {
+      code: 'dependency_conflict',
+      package: first.name,
+      reason: `that would downgrade ${namesOf(downgrades)}, which nobody asked for`,
+    }
+  );
+}
+
+function findPurge({ changes }: Simulation, wanted: Wanted): Failure | undefined {
   const { change, database } = wanted;
-  const asked = new Set(change.verb === 'remove' ? change.names : []);
-  const purged = changes.filter(({ action, name }) => action === 'Purging' && !asked.has(name));
-  if (purged.length === 0) return;
-  if (change.verb === 'remove') checkImage(purged, wanted, purpose);
-  const outdated = outdatedBy(changes, wanted);
+  const asked = change.verb === 'remove' ? change.names : [];
+  const purged = changes.filter(
+    ({ action, name }) => action === 'Purging' && !asked.includes(name),
+  );
+  if (purged.length === 0) return undefined;
+  const ofImage = change.verb === 'remove' ? findOfImage(purged, wanted) : undefined;
+  if (ofImage !== undefined) return ofImage;
+  const changed = new Set(
+    changes.filter(({ action }) => action !== 'Installing').map(({ name }) => name),
+  );
+  const going = purged.map(({ name }) => name);
+  const cameWith = cameWithThose(
+    database,
+    changes.map(({ name }) => name).filter((name) => !going.includes(name)),
+  );
   const unasked = purged.filter(({ name }) => {
     const entry = database.get(name);
-    return entry?.isAuto !== true || entry.isEssential || !outdated.has(name);
+    const mayGo = entry?.isAuto === true && !entry.isEssential && cameWith.has(name);
+    return !mayGo || isNeeded(database, entry, changed);
   });
-  if (unasked.length === 0) return;
+  const [asking] = change.names;
+  if (unasked.length === 0) return undefined;
   const isSwap =
     change.verb === 'install' &&
     unasked.length === 1 &&
     changes.some(({ action }) => action === 'Installing');
-  throw failureError(
-    purpose,
-    isSwap
-      ? {
-          code: 'dependency_conflict',
-          reason: `it conflicts with ${namesOf(unasked)}, which would be removed`,
-          remedy: `Remove ${namesOf(unasked)} first if that is meant.`,
-        }
-      : {
-          code: 'not_allowed',
-          reason:
-            `that would remove ${namesOf(unasked)}, which nobody asked for; ` +
-            'apk removes what /etc/apk/world does not lead to',
-          remedy: 'Install what would be removed, so that it is asked for, then try again.',
-        },
-  );
+  return isSwap
+    ? {
+        code: 'dependency_conflict',
+        ...(asking !== undefined && { package: asking }),
+        reason: `it conflicts with ${namesOf(unasked)}, which would be removed`,
+        remedy: `Remove ${namesOf(unasked)} first if that is meant.`,
+      }
+    : {
+        code: 'not_allowed',
+        reason:
+          `that would remove ${namesOf(unasked)}, which nobody asked for; ` +
+          'apk removes what /etc/apk/world does not lead to',
+        remedy: 'Install what would be removed, so that it is asked for, then try again.',
+      };
 }
 
 /** World may have lost the line that asks for it: then only what needs it keeps it there. */
-function checkImage(
+function findOfImage(
   purged: readonly PlannedChange[],
   { change, database, image }: Wanted,
-  purpose: string,
-): void {
+): Failure | undefined {
   const kept = imageToKeep(image, change.names);
-  const lost = purged.filter(({ name }) => kept.has(name));
-  if (lost.length === 0) return;
-  const needless = lost.filter(({ name }) => {
-    const users = lost.flatMap((other) => database.get(other.name) ?? []);
-    return !users.some((user) => isDependencyOf(database.get(name), user));
-  });
-  throw failureError(purpose, {
+  const lost = purged.flatMap(({ name }) => (kept.has(name) ? (database.get(name) ?? []) : []));
+  if (lost.length === 0) return undefined;
+  const needless = lost.filter((entry) => !lost.some((user) => needs(user, entry)));
+  return {
     code: 'not_allowed',
     reason:
       `that would remove ${namesOf(lost)}, which came with the firmware; ` +
       '/etc/apk/world asks for it no longer',
     remedy: `Install ${namesOf(needless)}, so that it is asked for, then try again.`,
-  });
+  };
 }
 
-/**
- * What may go without being named: dependencies, and theirs, of packages that change or go, as far
- * as no package that stays as it is needs them.
- */
-function outdatedBy(changes: readonly PlannedChange[], { change, database }: Wanted): Set<string> {
-  const changed = new Set(
-    changes.filter(({ action }) => action !== 'Installing').map(({ name }) => name),
-  );
-  const reached = new Set<string>();
-  const queue = changes
-    .filter(({ action, name }) => action !== 'Purging' || isAsked(change, name))
-    .map(({ name }) => name);
-  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
-    for (const next of [...dependenciesOf(database, name), ...companionsOf(database, name)]) {
-      if (reached.has(next)) continue;
-      reached.add(next);
-      queue.push(next);
+/** With the dependencies of packages, and theirs, and what came since all of some were there. */
+function cameWithThose(database: PackageDatabase, names: readonly string[]): Set<string> {
+  const found = new Set(names);
+  for (const name of found) {
+    const entry = database.get(name);
+    if (entry === undefined) continue;
+    const known = [name, ...entry.provides];
+    for (const other of database.values()) {
+      const isCompanion = other.comesWith?.some((each) => known.includes(each)) === true;
+      if (isCompanion || needs(entry, other)) found.add(other.name);
     }
   }
-  const staying = [...database.values()].filter(({ name }) => !changed.has(name));
-  return new Set(
-    [...reached].filter(
-      (name) => !staying.some((entry) => isDependencyOf(database.get(name), entry)),
-    ),
-  );
-}
-
-function isAsked({ verb, names }: PackageChange, name: string): boolean {
-  return verb === 'remove' && names.includes(name);
-}
-
-/** Names of what came since this one was there, among others. */
-function companionsOf(database: PackageDatabase, name: string): string[] {
-  const known = [name, ...(database.get(name)?.provides ?? [])];
-  return [...database.values()]
-    .filter(({ comesWith = [] }) => comesWith.some((other) => known.includes(other)))
-    .map((entry) => entry.name);
-}
-
-function dependenciesOf(database: PackageDatabase, name: string): string[] {
-  const wanted = new Set(database.get(name)?.depends.flat());
-  return [...database.values()]
-    .filter(
-      (entry) => wanted.has(entry.name) || entry.provides.some((provided) => wanted.has(provided)),
-    )
-    .map((entry) => entry.name);
-}
-
-function isDependencyOf(entry: InstalledPackage | undefined, other: InstalledPackage): boolean {
-  return (
-    entry !== undefined &&
-    [entry.name, ...entry.provides].some((name) =>
-      other.depends.some((alternatives) => alternatives.includes(name)),
-    )
-  );
+  return found;
 }
 
 /** What is asked to go goes: else apk drops it from world, and may upgrade it on the way. */
-function checkRemoval({ changes, kept }: Simulation, { change, database }: Wanted): void {
+function findStaying(
+  { changes, kept }: Simulation,
+  { change, database }: Wanted,
+): (Failure & { package: string }) | undefined {
   const essential = change.names.filter((name) => database.get(name)?.isEssential).join(', ');
   if (essential !== '') {
-    throw failureError(`remove ${essential}`, {
-      code: 'essential',
-      package: essential,
-      reason: `the device cannot do without ${essential}`,
-    });
+    const reason = `the device cannot do without ${essential}`;
+    return { code: 'essential', package: essential, reason };
   }
   const purged = new Set(
     changes.filter(({ action }) => action === 'Purging').map(({ name }) => name),
   );
-  const staying = change.names.filter((name) => !purged.has(name) && isPresent(database.get(name)));
-  const [first] = staying;
-  if (first === undefined) return;
+  const first = change.names.find((name) => !purged.has(name) && isPresent(database.get(name)));
+  if (first === undefined) return undefined;
   const users = kept.find(({ name }) => name === first)?.neededBy ?? [];
   if (users.includes(first)) {
     // World itself, which apk calls by the name of what it asks for.
-    throw failureError(`remove ${first}`, {
+    return {
       code: 'needed_by',
       package: first,
       reason: `/etc/apk/world asks for ${first} more than once`,
       remedy: `Leave one line of ${first} in /etc/apk/world, then try again.`,
-    });
+    };
   }
-  throw failureError(`remove ${first}`, {
-    code: 'needed_by',
-    package: first,
-    reason: users.length === 0 ? `${first} would stay` : `${users.join(', ')} needs ${first}`,
-  });
+  const reason = users.length === 0 ? `${first} would stay` : `${users.join(', ')} needs ${first}`;
+  return { code: 'needed_by', package: first, reason };
 }
 
-function refusal(
+function whyUnsolved(
   { exitCode, fault, stderr, missing, lacksIndex }: Simulation,
-  { change, own, database }: Wanted,
-  purpose: string,
-): DepotError {
+  { change, database }: Wanted,
+): Failure {
   const damaged = damagedSetting(fault, database);
-  if (damaged !== undefined) return failureError(purpose, damaged);
+  if (damaged !== undefined) return damaged;
   const withHint = (reason: string): string =>
     lacksIndex ? `${reason}; the lists of a feed are not there` : reason;
-  const known = explain({ output: stderr, names: own === undefined ? change.names : [own] });
+  const names = change.file === undefined ? change.names : [change.file.name];
   const foreign = missing.find(
-    ({ name, requiredBy }) =>
-      requiredBy.startsWith('world[') && !change.names.includes(name) && name !== own,
+    ({ name, requiredBy }) => requiredBy.startsWith('world[') && !names.includes(name),
   );
   if (foreign !== undefined) {
-    return failureError(purpose, {
+    return {
       code: 'dependency_missing',
       package: foreign.name,
       reason: withHint(`/etc/apk/world asks for ${foreign.name}, which no feed has`),
       remedy: `Remove ${foreign.name} first${lacksIndex ? ', or update the package lists' : ''}.`,
-    });
+    };
   }
   const why =
     fault === '' ? `apk ends with exit code ${exitCode ?? 'none'}` : `apk says "${fault}"`;
-  const found: Failure = known ?? { code: 'unknown', reason: why };
-  return failureError(purpose, { ...found, reason: withHint(found.reason) });
+  const found: Failure = explain({ output: stderr, names }) ?? { code: 'unknown', reason: why };
+  // Of one that did not answer in time nothing is known.
+  const [asked] = found.code === 'unknown' && exitCode !== undefined ? names : [];
+  return {
+    ...(asked !== undefined && { package: asked }),
+    ...found,
+    reason: withHint(found.reason),
+  };
 }
 
 /** What apk says of packages, and is a fault of a file that it reads. */
@@ -244,3 +223,32 @@ function damagedSetting(fault: string, database: PackageDatabase): Failure | und
 }
 
 const FOREIGN = /(?<= |^)(\S+?)-(\d\S*): error: uninstallable arch: (\S+)/g;
+
+/**
+ * What of a repair apk can be trusted with: its commands solve anew from world, too, so each has a
+ * plan that must do nothing else.
+ */
+export async function checkRepair(
+  { commands, reader, imagePackages }: Installation,
+  { note }: StepContext,
+  { came, half }: Repair,
+): Promise<Repair> {
+  const [database, image] = [await reader.read(), await imagePackages()];
+  const isSafe = async (verb: 'remove' | 'upgrade', names: readonly string[]): Promise<boolean> => {
+    if (names.length === 0) return true;
+    const change = { verb, names };
+    const simulated =
+      verb === 'remove' ? commands : { simulate: () => commands.reinstall(names, '--simulate') };
+    try {
+      checkPlan(await simulate(simulated, change), { change, database, image });
+      return true;
+    } catch (error) {
+      await note(reasonOf(error));
+      return false;
+    }
+  };
+  return {
+    came: (await isSafe('remove', came)) ? came : [],
+    half: (await isSafe('upgrade', half)) ? half : [],
+  };
+}

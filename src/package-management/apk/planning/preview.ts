@@ -1,17 +1,15 @@
-import { isSameDisk } from '../../../device/disk/space.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import type { PackageDatabase } from '../../database.ts';
+import { failureProblem } from '../../failure.ts';
 import type { PackageChange } from '../../manager.ts';
 import type { Preview, PreviewedChange } from '../../preview.ts';
 import { createProblem, type Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
 import type { ApkOffer } from '../feeds/offers.ts';
-import type { InstalledRecord } from '../database/installed-db.ts';
-import { freeBytesAt } from './download.ts';
-import { planProblems } from './plan-problems.ts';
+import { findRefusal, purposeOf } from './plan-check.ts';
+import { findShortage, freeBytesAt, measureRoom, sizeOf, type KnownSizes } from './room.ts';
 import { simulate, type PlannedChange } from './simulation.ts';
-import { spaceProblem } from './space-problem.ts';
 
 /** A person waits for the answer. */
 const LIMITS = { timeoutMs: 30_000, maxBytes: 8 * 1024 ** 2 };
@@ -44,65 +42,43 @@ export async function previewChange(
     ? await installation.offers([...names])
     : new Map<string, ApkOffer[]>();
   const image = await installation.imagePackages();
-  const refused = planProblems(found, { change, database, image });
-  const known = { change, database, records, offers };
+  const refusal = findRefusal(found, { change, database, image });
+  const known = { change, database, records, offers, file: change.file };
   const changes = found.isSolved ? found.changes.map((planned) => describe(planned, known)) : [];
-  const behind = refused.length > 0 ? [] : behindProblems(changes, known);
-  const cache = await installation.cache();
-  const room = {
-    freeBytes,
-    freeCacheBytes: await freeBytesAt(cache),
-    isShared: await isSameDisk(cache, root),
-  };
-  const shortage =
-    change.verb === 'remove'
-      ? undefined
-      : spaceProblem(`${change.verb} ${change.names.join(', ')}`, changes, room);
-  return {
-    changes,
-    problems: [...refused, ...behind, ...(shortage === undefined ? [] : [shortage])],
-    freeBytes,
-  };
+  const problems =
+    refusal === undefined
+      ? behindProblems(changes, known)
+      : [failureProblem(refusal.purpose, refusal)];
+  if (change.verb !== 'remove') {
+    const shortage = findShortage(await measureRoom(installation, changes));
+    if (shortage !== undefined) {
+      const problem = failureProblem(purposeOf(change), shortage.failure);
+      problems.push({ ...problem, missing_bytes: shortage.missingBytes });
+    }
+  }
+  return { changes, problems, freeBytes };
 }
 
-interface Known {
+interface Known extends KnownSizes {
   change: PackageChange;
   database: PackageDatabase;
-  records: ReadonlyMap<string, InstalledRecord>;
-  offers: ReadonlyMap<string, readonly ApkOffer[]>;
 }
 
 function describe(planned: PlannedChange, known: Known): PreviewedChange {
-  const { action, name, from, to = '' } = planned;
-  const oldBytes = installedBytes(known, name);
-  if (action === 'Purging') {
+  const { name, from, to } = planned;
+  const size = sizeOf(planned, known);
+  if (to === undefined) {
     const reason = purgeReason(name, known);
-    return { action: 'remove', name, version: from ?? '', reason, diskBytes: -oldBytes };
+    return { action: 'remove', name, version: from ?? '', reason, ...size };
   }
-  const offer = offeredBytes(name, to, known);
   return {
     action: from === undefined ? 'install' : 'upgrade',
     name,
     version: to,
     ...(from === undefined ? {} : { fromVersion: from }),
     reason: known.change.names.includes(name) ? 'asked' : 'dependency',
-    ...(offer?.downloadBytes === undefined ? {} : { downloadBytes: offer.downloadBytes }),
-    diskBytes: (offer?.installedBytes ?? 0) - oldBytes,
+    ...size,
   };
-}
-
-/** A file that was given is not fetched. */
-function offeredBytes(
-  name: string,
-  version: string,
-  { change: { file }, offers }: Known,
-): { downloadBytes?: number; installedBytes?: number | undefined } | undefined {
-  if (file?.name === name) return { installedBytes: file.installedBytes };
-  return offers.get(name)?.find((offer) => offer.version === version);
-}
-
-function installedBytes({ records }: Known, name: string): number {
-  return records.get(name)?.installedBytes ?? 0;
 }
 
 function purgeReason(name: string, { change, database }: Known): PreviewedChange['reason'] {

@@ -1,17 +1,26 @@
+import * as v from 'valibot';
 import { run } from '../../../device/exec.ts';
-import type { RunLimits } from '../../../device/command.ts';
+import type { RunLimits, RunResult } from '../../../device/command.ts';
 import type { PackageChange } from '../../manager.ts';
 import type { ApkCommands } from '../changing/commands.ts';
 
 /** What apk would do with one package. */
-export interface PlannedChange {
-  action: 'Installing' | 'Upgrading' | 'Downgrading' | 'Replacing' | 'Reinstalling' | 'Purging';
-  name: string;
+export const plannedChange = v.object({
+  action: v.picklist([
+    'Installing',
+    'Upgrading',
+    'Downgrading',
+    'Replacing',
+    'Reinstalling',
+    'Purging',
+  ]),
+  name: v.string(),
   /** The version that is there, if one is. */
-  from?: string;
+  from: v.optional(v.string()),
   /** The version that is to be there, unless it goes. */
-  to?: string;
-}
+  to: v.optional(v.string()),
+});
+export type PlannedChange = v.InferOutput<typeof plannedChange>;
 
 export interface Simulation {
   /**
@@ -41,11 +50,10 @@ export async function simulate(
   change: PackageChange,
   limits: RunLimits = LIMITS,
 ): Promise<Simulation> {
-  const { exitCode, stdout, stderr } = await run(commands.simulate(change), limits);
-  return parseSimulation({ exitCode, stdout, stderr });
+  return parseSimulation(await run(commands.simulate(change), limits));
 }
 
-const VERBS = 'Installing|Upgrading|Downgrading|Replacing|Reinstalling|Purging';
+const VERBS = plannedChange.entries.action.options.join('|');
 const CHANGE = new RegExp(
   String.raw`^\(\s*\d+/\d+\) (?:\[.*?\] )?(${VERBS}) ([^\s@]+)(?:@\S+)? \((\S+)(?: -> (\S+))?\)$`,
 );
@@ -54,11 +62,7 @@ export function parseSimulation({
   exitCode,
   stdout,
   stderr,
-}: {
-  exitCode: number | undefined;
-  stdout: string;
-  stderr: string;
-}): Simulation {
+}: Pick<RunResult, 'exitCode' | 'stdout' | 'stderr'>): Simulation {
   const lines = stdout.split(/\r?\n/);
   return {
     isSolved: /^(?:OK:|ERRORS;|\d+ errors?;)/m.test(stdout),

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { promisify } from 'node:util';
@@ -73,10 +73,7 @@ export function createBeforeCopy(locations: Locations): BeforeCopy {
       );
       // Last, since only what is on the medium counts as copied. It need not get there itself: if
       // it is lost or damaged, everything is copied once more.
-      const versionsFile = inFolder('versions.json');
-      await rm(`${versionsFile}.new`, { force: true });
-      await writeFile(`${versionsFile}.new`, JSON.stringify(next), { mode: 0o600, flag: 'wx' });
-      await rename(`${versionsFile}.new`, versionsFile);
+      await writeFile(inFolder('versions.json'), JSON.stringify(next), { mode: 0o600 });
     },
     world: readWorldCopy,
     database: async () => {

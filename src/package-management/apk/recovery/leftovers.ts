@@ -9,8 +9,8 @@ import {
   type InstalledRecord,
   type RecordedFile,
 } from '../database/installed-db.ts';
-import type { Locations } from '../database/locations.ts';
-import { findAbsent } from '../planning/file-clashes.ts';
+import type { Installation } from '../installation.ts';
+import { findAbsent } from '../planning/file-checks.ts';
 import type { TransactionRecord } from './transaction-record.ts';
 
 /** What a command that was cut off left on the disk and not on record, or the other way round. */
@@ -30,20 +30,13 @@ export interface Leftovers {
  */
 export async function findLeftovers(
   { changes, created, absent }: TransactionRecord,
-  {
-    root,
-    installed,
-    isRecordDoubted = false,
-  }: { root: string; installed: string; isRecordDoubted?: boolean },
+  { root, locations }: Pick<Installation, 'root' | 'locations'>,
+  isRecordDoubted: boolean,
 ): Promise<Leftovers> {
-  const suspects = new Map(
-    changes
-      .filter(({ action }) => action !== 'Installing' || isRecordDoubted)
-      .map((entry) => [entry.name, entry]),
-  );
+  const names = new Set(changes.map(({ name }) => name));
   const files = new Map<string, RecordedFile[]>();
-  const records = await readInstalled(installed, {
-    filesOf: (name) => suspects.has(name),
+  const records = await readInstalled(locations.installed, {
+    filesOf: (name) => names.has(name),
     onFile: (file, owner) => void files.set(owner, [...(files.get(owner) ?? []), file]),
   });
   const found: Leftovers = { installed: [], changed: [], removed: [] };
@@ -64,10 +57,6 @@ export async function findLeftovers(
     if (isFaulty) found[isGoing ? 'removed' : 'changed'].push(name);
   }
   return found;
-}
-
-export function isClean({ installed, changed, removed }: Leftovers): boolean {
-  return installed.length + changed.length + removed.length === 0;
 }
 
 async function isAnyThere(
@@ -106,7 +95,7 @@ function isSetting(path: string): boolean {
 /** Of these packages, which are on record, the files below /etc that are not there. */
 export async function absentSettings(
   names: readonly string[],
-  { root, locations }: { root: string; locations: Pick<Locations, 'installed'> },
+  { root, locations }: Pick<Installation, 'root' | 'locations'>,
 ): Promise<string[]> {
   if (names.length === 0) return [];
   const settings: string[] = [];
@@ -143,7 +132,7 @@ export async function hasHash(
 export async function removeLeftovers(
   names: readonly string[],
   { created }: TransactionRecord,
-  { root, locations }: { root: string; locations: Locations },
+  { root, locations }: Pick<Installation, 'root' | 'locations'>,
 ): Promise<void> {
   const mine = new Set(names.flatMap((name) => created[name]?.files ?? []));
   const owned = new Set<string>();
@@ -167,12 +156,12 @@ export async function removeLeftovers(
   await removeDeadLinks(root, mine);
 }
 
-async function removeTemporary(folder: string): Promise<void> {
+export async function removeTemporary(folder: string): Promise<void> {
   for (const file of await findTemporary(folder)) await removeFile(file);
 }
 
 /** Where others can write, a folder may have become a link that leads root elsewhere. */
-export async function removeFile(path: string): Promise<void> {
+async function removeFile(path: string): Promise<void> {
   const folder = await trustedFolder(dirname(path));
   if (folder !== undefined) await rm(join(folder, basename(path)), { force: true });
 }

@@ -8,9 +8,8 @@ import { withLock } from '../changing/lock.ts';
 import {
   findLeftovers,
   findTemporary,
-  isClean,
-  removeFile,
   removeLeftovers,
+  removeTemporary,
   type Leftovers,
 } from './leftovers.ts';
 import type { TransactionRecord } from './transaction-record.ts';
@@ -21,17 +20,14 @@ const LIMITS = { timeoutMs: 5 * 60_000, maxBytes: 16 * 1024 ** 2 };
 
 /** What the job's command left, if it was cut off. */
 export async function leftoversOf(
-  { records, locations, root }: Installation,
+  installation: Installation,
   { job }: StepContext,
 ): Promise<{ record: TransactionRecord; left: Leftovers } | undefined> {
-  const record = await records.read(job.id);
+  const record = await installation.records.read(job.id);
   if (record === undefined) return undefined;
-  const left = await findLeftovers(record, {
-    root,
-    installed: locations.installed,
-    isRecordDoubted: job.verdict?.state === 'interrupted',
-  });
-  return isClean(left) ? undefined : { record, left };
+  const isRecordDoubted = job.verdict?.state === 'interrupted';
+  const left = await findLeftovers(record, installation, isRecordDoubted);
+  return Object.values(left).flat().length === 0 ? undefined : { record, left };
 }
 
 /**
@@ -107,11 +103,10 @@ export async function removeUnfinished(
   { records, locations, root, environment }: Installation,
   { job }: StepContext,
 ): Promise<void> {
-  const folders = (await records.read(job.id))?.folders ?? [];
-  const find = async (): Promise<string[]> =>
-    (await Promise.all(folders.map((folder) => findTemporary(join(root, folder))))).flat();
-  if ((await find()).length === 0) return;
+  const { folders = [] } = (await records.read(job.id)) ?? {};
+  const paths = folders.map((folder) => join(root, folder));
+  if ((await Promise.all(paths.map(findTemporary))).flat().length === 0) return;
   await withLock(locations.lock, environment, async () => {
-    for (const file of await find()) await removeFile(file);
+    for (const path of paths) await removeTemporary(path);
   });
 }

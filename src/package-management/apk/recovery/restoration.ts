@@ -2,10 +2,9 @@ import { isPresent } from '../../database.ts';
 import type { Restoration } from '../../manager.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { Installation } from '../installation.ts';
-import { isHashPin } from '../database/dependency.ts';
 import { readHashes } from '../database/installed-db.ts';
 import { editWorld, withoutPin } from '../database/world-edit.ts';
-import { parseWorld, readWorld, type WorldEntry } from '../database/world.ts';
+import { isHashPin, parseWorld, readWorld, type WorldEntry } from '../database/world.ts';
 
 /**
  * Puts packages back with apk. A file that is added is pinned in world, also if the package was
@@ -34,13 +33,10 @@ export function createRestoration(installation: Installation): Restoration {
       );
       const former = names.flatMap((name) => parseWorld(records.get(name) ?? '', 'world').entries);
       const hashes = await readHashes(locations.installed);
-      // In apk's own order.
-      await editWorld(locations, environment, (entries) =>
-        [
-          ...entries.filter(({ name }) => !names.includes(name)),
-          ...former.map((entry) => rebound(entry, hashes)),
-        ].sort((one, other) => (one.text < other.text ? -1 : 1)),
-      );
+      await editWorld(locations, environment, (entries) => [
+        ...entries.filter(({ name }) => !names.includes(name)),
+        ...former.map((entry) => rebound(entry, hashes)),
+      ]);
       await syncDisk(environment, [installation.root]);
     },
   };

@@ -3,20 +3,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { readJson, replaceFile } from '../../../device/durable-file.ts';
 import type { Locations } from '../database/locations.ts';
-
-export const plannedChange = v.object({
-  action: v.picklist([
-    'Installing',
-    'Upgrading',
-    'Downgrading',
-    'Replacing',
-    'Reinstalling',
-    'Purging',
-  ]),
-  name: v.string(),
-  from: v.optional(v.string()),
-  to: v.optional(v.string()),
-});
+import { plannedChange } from '../planning/simulation.ts';
 
 const record = v.object({
   jobId: v.string(),
@@ -26,11 +13,11 @@ const record = v.object({
   file: v.optional(v.object({ path: v.string(), name: v.string() })),
   changes: v.array(plannedChange),
   /** Copies of all package files, if any package is replaced and the disk has room for them. */
-  kept: v.optional(v.array(v.string()), []),
+  kept: v.array(v.string()),
   /** Files of packages that go, below /etc, which their owner had removed before. */
-  absent: v.optional(v.array(v.string()), []),
+  absent: v.array(v.string()),
   /** Folders that files are written into. */
-  folders: v.optional(v.array(v.string()), []),
+  folders: v.array(v.string()),
   /** Of packages that are installed anew: files and folders that were not there before. */
   created: v.record(
     v.string(),
@@ -44,19 +31,14 @@ const record = v.object({
  */
 export type TransactionRecord = v.InferOutput<typeof record>;
 
-export interface TransactionRecords {
-  write: (entry: TransactionRecord) => Promise<void>;
-  /** That of this job; undefined if there is none. */
-  read: (jobId: string) => Promise<TransactionRecord | undefined>;
-  remove: () => Promise<void>;
-}
+export type TransactionRecords = ReturnType<typeof createTransactionRecords>;
 
-export function createTransactionRecords({ own }: Locations): TransactionRecords {
+export function createTransactionRecords({ own }: Locations) {
   const file = join(own, 'transaction.json');
   return {
-    write: (entry) => replaceFile(file, JSON.stringify(entry)),
-    read: async (jobId) => {
-      // Undefined for none, or another version's.
+    write: (entry: TransactionRecord) => replaceFile(file, JSON.stringify(entry)),
+    /** That of this job; undefined if there is none, or it is another version's. */
+    read: async (jobId: string): Promise<TransactionRecord | undefined> => {
       const found = v.safeParse(record, await readJson(file));
       return found.success && found.output.jobId === jobId ? found.output : undefined;
     },

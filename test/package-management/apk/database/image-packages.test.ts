@@ -1,14 +1,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createApk } from '../../../device/apk-device/apk.ts';
-import { oneProgram as one, openApkStore, type ApkStore } from '../open-store.ts';
+import { oneProgram as one, openApkStore, WORLD, type ApkStore } from '../open-store.ts';
 
 /** dropbear came with the image, and world has lost the line that asks for it. */
 let store: ApkStore;
-beforeEach(async () => {
+beforeAll(async () => {
   store = await openApkStore({
     packages: [
       one('dropbear', '1.0-r1', { depends: ['libimage'] }),
@@ -17,6 +17,9 @@ beforeEach(async () => {
       one('libapp', '1.0-r1'),
     ],
   });
+});
+afterAll(() => store.close());
+beforeEach(async () => {
   const { device } = store;
   await device.apk('add', 'dropbear');
   const image = join(device.root, 'rom/lib/apk/db');
@@ -25,14 +28,20 @@ beforeEach(async () => {
     join(image, 'installed'),
     await readFile(join(device.root, 'lib/apk/db/installed')),
   );
-  await writeFile(join(device.root, 'etc/apk/world'), 'base-files\nbusybox\nlibc\n');
+  await setWorld(WORLD);
 });
-afterEach(() => store.close());
+afterEach(async () => {
+  await setWorld([...WORLD, ...Object.keys(await store.packages())]);
+  await store.clear();
+});
+
+const setWorld = (names: readonly string[]): Promise<void> =>
+  writeFile(join(store.device.root, 'etc/apk/world'), names.map((name) => `${name}\n`).join(''));
 
 const REFUSED = /^cannot .*: that would remove dropbear, libimage, which came with the firmware/;
 
 test('an app that needs it does not take it along when it goes', async () => {
-  await store.run('install', { package: 'shell-app' });
+  await store.device.apk('add', 'shell-app');
   const before = await store.packages();
   const plan = await store.daemon.get('admin/store/plan?operation=remove&package=shell-app');
 
@@ -50,7 +59,7 @@ test('an app that needs it does not take it along when it goes', async () => {
 });
 
 test('the remedy helps: once it is asked for, the app goes with what came with it', async () => {
-  await store.run('install', { package: 'shell-app' });
+  await store.device.apk('add', 'shell-app');
   expect((await store.run('install', { package: 'dropbear' })).state).toBe('done');
 
   expect((await store.run('remove', { package: 'shell-app' })).state).toBe('done');

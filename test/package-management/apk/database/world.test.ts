@@ -4,9 +4,10 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { isPin, namesIn } from '../../../../src/package-management/apk/database/dependency.ts';
 import {
   formatWorld,
+  isPin,
+  namesIn,
   parseWorld,
   readWorld,
 } from '../../../../src/package-management/apk/database/world.ts';

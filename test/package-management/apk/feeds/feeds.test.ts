@@ -4,8 +4,11 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { nameFeeds } from '../../../../src/package-management/apk/feeds/feed-names.ts';
-import { readEntries, readFeeds } from '../../../../src/package-management/apk/feeds/feeds.ts';
+import {
+  nameFeeds,
+  readEntries,
+  readFeeds,
+} from '../../../../src/package-management/apk/feeds/feeds.ts';
 import { parseUpdate } from '../../../../src/package-management/apk/feeds/lists.ts';
 
 let folder: string;

@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { readConfig } from '../../../../src/config/config.ts';
-import { createNotes } from '../../../../src/device/notes.ts';
-import { createPaths } from '../../../../src/device/paths.ts';
-import { createApk } from '../../../../src/package-management/apk/create-apk.ts';
 import type { PackageListing, PackageSummary } from '../../../../src/package-management/listing.ts';
 import { createApkDevice, type ApkDevice } from '../../../device/apk-device/apk-device.ts';
 import { collect } from '../../../support/collect.ts';
 import { summaryOf } from '../../../features/packages/summary-of.ts';
-import { environmentOf } from '../../opkg/open-host.ts';
+import { openApk } from '../open-apk.ts';
 
 let device: ApkDevice;
 let listing: PackageListing;
@@ -30,16 +26,9 @@ beforeAll(async () => {
   });
   await device.apk('update');
   await device.apk('add', 'app-meta-demo');
-  listing = openListing(environmentOf(device.env));
+  listing = openApk(device).listing;
 });
 afterAll(() => device.close());
-
-function openListing(environment: Record<string, string>): PackageListing {
-  const { config } = readConfig({ file: '/dev/null', overrides: [`main.root=${device.root}`] });
-  const paths = createPaths(config);
-  const notes = createNotes(paths.stateDir);
-  return createApk({ paths, notes, environment, scriptEnvironment: environment }).listing;
-}
 
 test('everything that an index says of a package is given', async () => {
   expect(await collect(listing.read(['full', 'nosuch', '*']))).toEqual([
@@ -128,7 +117,7 @@ test('of what is installed, the record of the device is given', async () => {
 });
 
 test('without an apk that runs, an error says so', async () => {
-  const alone = openListing({ ...environmentOf(device.env), PATH: '/nowhere' });
+  const alone = openApk(device, { PATH: '/nowhere' }).listing;
 
   await expect(collect(alone.read())).rejects.toThrow('cannot read what the feeds offer');
   await expect(alone.summarize(() => true)).rejects.toThrow('cannot read what the feeds offer');

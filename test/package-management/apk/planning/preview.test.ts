@@ -1,10 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../../../src/config/config.ts';
-import { createNotes } from '../../../../src/device/notes.ts';
-import { createPaths } from '../../../../src/device/paths.ts';
-import { createApk } from '../../../../src/package-management/apk/create-apk.ts';
-import type { PackageManager } from '../../../../src/package-management/manager.ts';
 import { startUpdatedApkDevice } from '../../../device/apk-contract/start-apk-device.ts';
 import { toApkPackage } from '../../../device/apk-device/apk-conversion.ts';
 import type { ApkDevice } from '../../../device/apk-device/apk-device.ts';
@@ -12,7 +7,7 @@ import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
 import { runCommand } from '../../../device/command.ts';
 import { createRandom, type Random } from '../../../support/random.ts';
 import { drawFeed, drawRequest } from '../../../features/packages/drawn-packages.ts';
-import { environmentOf } from '../../opkg/open-host.ts';
+import { openApk } from '../open-apk.ts';
 
 /** The real program is fast enough for more. */
 const REQUESTS = process.env.APK === undefined ? 20 : 100;
@@ -33,7 +28,7 @@ async function tryFeed(
   counts: { done: number; refused: number; changes: number },
 ): Promise<void> {
   const device = await startUpdatedApkDevice();
-  const manager = openManager(device);
+  const manager = openApk(device);
   await mkdir(`${device.root}/etc/depotd/apk/empty`, { recursive: true });
   for (let number = 1; number <= REQUESTS_PER_FEED; number += 1) {
     if (number === 1 || random.below(3) === 0) {
@@ -56,18 +51,6 @@ async function tryFeed(
     });
     counts.changes += preview.changes.length;
   }
-}
-
-function openManager(device: ApkDevice): PackageManager {
-  const { config } = readConfig({ file: '/dev/null', overrides: [`main.root=${device.root}`] });
-  const paths = createPaths(config);
-  const environment = environmentOf(device.env);
-  return createApk({
-    paths,
-    environment,
-    scriptEnvironment: environment,
-    notes: createNotes(paths.stateDir),
-  });
 }
 
 /** apk knows no alternatives. */

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest';
 
 import type { InstalledPackage } from '../../../../src/package-management/database.ts';
+import type { PackageChange } from '../../../../src/package-management/manager.ts';
 import { checkPlan } from '../../../../src/package-management/apk/planning/plan-check.ts';
 import {
   parseSimulation,
   type Simulation,
 } from '../../../../src/package-management/apk/planning/simulation.ts';
+
+const checking = (plan: Simulation, change: PackageChange) => (): void =>
+  checkPlan(plan, { change, database: DATABASE, image: new Set() });
 
 /** With the line that ends each plan. */
 function planOf(changes: string): Simulation {
@@ -91,9 +95,7 @@ describe('a plan', () => {
     ['remove', ['app-meta-demo'], '(1/2) Purging app-meta-demo (1)\n(2/2) Purging glue (1)\n'],
     ['upgrade', ['demo-app'], '(1/2) Upgrading demo-app (1 -> 2)\n(2/2) Purging libabi1.0 (1)\n'],
   ] as const)('that does what was asked is fine: %s %s', (verb, names, stdout) => {
-    expect(() =>
-      checkPlan(planOf(stdout), { change: { verb, names }, database: DATABASE, image: new Set() }),
-    ).not.toThrow();
+    expect(checking(planOf(stdout), { verb, names })).not.toThrow();
   });
 
   test.each([
@@ -136,9 +138,7 @@ describe('a plan', () => {
       message: 'cannot remove libc: the device cannot do without it',
     },
   ] as const)('that $what is refused, with the names', ({ change, stdout, message }) => {
-    expect(() =>
-      checkPlan(planOf(stdout), { change, database: DATABASE, image: new Set() }),
-    ).toThrow(message);
+    expect(checking(planOf(stdout), change)).toThrow(message);
   });
 
   test('that fails for somebody else’s request names that', () => {
@@ -146,13 +146,9 @@ describe('a plan', () => {
   gone-pkg (no such package):
     required by: world[gone-pkg]
 `;
-    expect(() =>
-      checkPlan(parseSimulation({ exitCode: 1, stdout: '', stderr }), {
-        change: { verb: 'install', names: ['x'] },
-        database: DATABASE,
-        image: new Set(),
-      }),
-    ).toThrow(
+    const plan = parseSimulation({ exitCode: 1, stdout: '', stderr });
+
+    expect(checking(plan, { verb: 'install', names: ['x'] })).toThrow(
       expect.objectContaining({
         message: 'cannot install x: /etc/apk/world asks for gone-pkg, which no feed has',
         explanation: { code: 'dependency_missing', remedy: 'Remove gone-pkg first.' },
@@ -167,13 +163,9 @@ describe('a plan', () => {
     masked in: --no-network
     satisfies: world[other]
 `;
-    expect(() =>
-      checkPlan(parseSimulation({ exitCode: 1, stdout: '', stderr }), {
-        change: { verb: 'install', names: ['other'] },
-        database: DATABASE,
-        image: new Set(),
-      }),
-    ).toThrow(
+    const plan = parseSimulation({ exitCode: 1, stdout: '', stderr });
+
+    expect(checking(plan, { verb: 'install', names: ['other'] })).toThrow(
       expect.objectContaining({
         message: 'cannot install other: the list of a feed below /var/cache/apk is damaged',
         explanation: {
@@ -187,12 +179,7 @@ describe('a plan', () => {
   test('counts for one, whatever the exit code: broken packages of the device are in it', () => {
     const stdout = '(1/1) Purging libdemo (1)\n1 error; 163 B in 2 packages\n';
 
-    expect(() =>
-      checkPlan(parseSimulation({ exitCode: 1, stdout, stderr: '' }), {
-        change: { verb: 'remove', names: ['libdemo'] },
-        database: DATABASE,
-        image: new Set(),
-      }),
-    ).not.toThrow();
+    const plan = parseSimulation({ exitCode: 1, stdout, stderr: '' });
+    expect(checking(plan, { verb: 'remove', names: ['libdemo'] })).not.toThrow();
   });
 });
