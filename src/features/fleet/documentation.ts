@@ -20,6 +20,10 @@ const action = v.object({
   total_bytes: v.optional(integer),
 });
 
+/** What the page and `depotctl fleet` show. */
+export type FleetStatus = v.InferOutput<typeof status>;
+export type ActionStatus = v.InferOutput<typeof action>;
+
 const status = v.pipe(
   v.object({
     is_configured: v.boolean(),

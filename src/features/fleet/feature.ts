@@ -27,11 +27,12 @@ export async function createFleetFeature(
     return wanted === '' ? deviceId() : expandControllerId(wanted, context.paths);
   };
   let opened: OpenFleet | undefined;
+  const inUse = (): OpenFleet | undefined => (settings().server === '' ? undefined : opened);
   let overview: Overview | undefined;
   const checks = async () => (await overview?.checks()) ?? [];
   const open = async (): Promise<OpenFleet> => {
     const { openFleet } = await import('./open-fleet.ts');
-    return (opened ??= await openFleet({ context, tools, controllerId, checks }));
+    return (opened ??= await openFleet(context, tools, { controllerId, checks }));
   };
   // A job that an earlier daemon left goes on, whatever the configuration says now.
   const hasJob = queue.all().some(({ kind, state }) => kind === 'fleet' && !isEnded(state));
@@ -48,11 +49,9 @@ export async function createFleetFeature(
     documentation: async () => (await import('./documentation.ts')).FLEET_DOCUMENTATION,
     routes: (served) => {
       ({ overview } = served);
-      return fleetRoutes({
-        opened: () => (settings().server === '' ? undefined : opened),
-        status: async () =>
-          statusOf(settings(), opened, await controllerId().catch(() => settings().controller_id)),
-      });
+      return fleetRoutes(inUse, async () =>
+        statusOf(inUse(), await controllerId().catch(() => settings().controller_id)),
+      );
     },
     jobs: {
       fleet: {
@@ -65,12 +64,9 @@ export async function createFleetFeature(
         },
       },
     },
-    health: () => Promise.resolve({ facts: { fleet: factsOf(settings(), opened) } }),
+    health: () => Promise.resolve({ facts: { fleet: factsOf(inUse()) } }),
     metrics: () => (opened === undefined ? [] : opened.metrics()),
-    checks: async () =>
-      (await import('./checks.ts')).fleetChecks(() =>
-        settings().server === '' ? undefined : opened,
-      ),
+    checks: async () => (await import('./checks.ts')).fleetChecks(inUse),
     keepsUp: () => settings().server !== '',
     start: begin,
     reload: async () => {
@@ -82,13 +78,13 @@ export async function createFleetFeature(
 }
 
 /** Nothing that a stranger could use: anybody may ask for it. */
-function factsOf({ server }: FleetSettings, opened: OpenFleet | undefined): object {
-  if (server === '' || opened === undefined) return { configured: false };
+function factsOf(opened: OpenFleet | undefined): object {
+  if (opened === undefined) return { configured: false };
   const { polledMs, failures } = opened.fleet.known;
   return {
     configured: true,
     on: opened.agent.isOn(),
     reachable: polledMs !== undefined && failures === 0,
-    ...(polledMs === undefined ? {} : { polled_at: unixTimeOf(polledMs) }),
+    polled_at: polledMs && unixTimeOf(polledMs),
   };
 }

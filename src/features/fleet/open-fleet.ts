@@ -20,7 +20,7 @@ import type { FleetJobTools } from './job/tools.ts';
 import { fleetMetrics } from './metrics.ts';
 import { FLEET_SECTION, type FleetSettings } from './options.ts';
 import { createDownloads } from './records/downloads.ts';
-import { openRecords, type ActionRecords } from './records/records.ts';
+import { openRecords } from './records/records.ts';
 import { addressKey } from './rollout/action-key.ts';
 
 /** All of the fleet that is loaded once there is a server, or a job of one. */
@@ -33,8 +33,6 @@ export interface OpenFleet {
 }
 
 export interface FleetOptions {
-  context: FeatureContext;
-  tools: PackageTools;
   /** The name of this device at its server. */
   controllerId: (settings?: FleetSettings) => Promise<string>;
   checks: Fleet['checks'];
@@ -43,12 +41,11 @@ export interface FleetOptions {
 /** Their ends are to be reported. */
 const JOBS = [FLEET_JOB, SELF_UPGRADE_JOB];
 
-export async function openFleet({
-  context,
-  tools,
-  controllerId,
-  checks,
-}: FleetOptions): Promise<OpenFleet> {
+export async function openFleet(
+  context: FeatureContext,
+  tools: PackageTools,
+  { controllerId, checks }: FleetOptions,
+): Promise<OpenFleet> {
   const { paths, config, queue } = context;
   const settings = () => valuesOf(config(), FLEET_SECTION);
   const folder = join(paths.stateDir, 'fleet');
@@ -77,16 +74,22 @@ export async function openFleet({
     wake: () => agent.wake(),
     replan: () => agent.replan(),
   };
-  const agent = createAgent({ fleet, notes: context.notes });
+  const agent = createAgent(fleet);
   const stopWatching = queue.onChange(({ kind, state }) => {
     if (JOBS.includes(kind) && isEnded(state)) agent.wake();
   });
-  const reach = async (token?: string): Promise<void> => {
-    const { client } = await connect(settings(), { answerMs: 10_000, token });
-    await client.poll(undefined).finally(client.close);
+  const jobTools: FleetJobTools = {
+    ...fleet,
+    ...tools,
+    stop: queue.stop,
+    reach: async (token) => {
+      const { client } = await connect(settings(), { answerMs: 10_000, token });
+      await client.poll(undefined).finally(client.close);
+    },
+    attributes: () => configData(fleet, ''),
+    baseline: createBaseline(join(folder, 'before.json')),
+    kept: createKeptPackages(join(folder, 'kept'), { manager: tools.manager, paths }),
   };
-  const attributes = () => configData(fleet, '');
-  const jobTools = jobToolsOf({ context, tools, records, downloads, folder, reach, attributes });
   return {
     agent,
     fleet,
@@ -96,35 +99,5 @@ export async function openFleet({
       stopWatching();
       await agent.close();
     },
-  };
-}
-
-function jobToolsOf({
-  context: { config, paths, scriptEnvironment, queue },
-  tools,
-  records,
-  downloads,
-  folder,
-  reach,
-  attributes,
-}: Pick<FleetOptions, 'context' | 'tools'> & {
-  records: ActionRecords;
-  downloads: Fleet['downloads'];
-  folder: string;
-  reach: FleetJobTools['reach'];
-  attributes: FleetJobTools['attributes'];
-}): FleetJobTools {
-  return {
-    ...tools,
-    paths,
-    scriptEnvironment,
-    stop: queue.stop,
-    reach,
-    attributes,
-    settings: () => valuesOf(config(), FLEET_SECTION),
-    records,
-    downloads,
-    baseline: createBaseline(join(folder, 'before.json')),
-    kept: createKeptPackages(join(folder, 'kept'), { manager: tools.manager, paths }),
   };
 }

@@ -5,6 +5,7 @@ import {
   integer,
   list,
   text,
+  type Contradiction,
   type Section,
   type ValuesOf,
 } from '../../config/option.ts';
@@ -30,7 +31,7 @@ const OPTIONS = {
   server: text(
     'address of the fleet server: https://host[:port][/prefix]; empty: none',
     '',
-    serverAddress,
+    (value) => (value === '' ? value : addressOf(value)),
   ),
   tenant: text('tenant at the server', 'DEFAULT', tenantName),
   controller_id: text(
@@ -61,7 +62,7 @@ const OPTIONS = {
   mirrors: list(
     'other hosts that are asked first for the files of actions, without the token',
     [],
-    mirrorAddress,
+    addressOf,
   ),
   download_kib_s: integer(
     'most KiB a second that the files of actions are downloaded with; 0: no limit',
@@ -102,29 +103,26 @@ export const FLEET_SECTION: Section<typeof OPTIONS> = {
   name: 'fleet',
   options: OPTIONS,
   files: ['token_file', 'ca_file', 'cert_file', 'cert_key_file', 'key_file'],
-  contradictions: ({ server, token_file: token, cert_file: cert, cert_key_file: key }) => [
-    ...(server !== '' && token === '' && cert === ''
-      ? [
-          {
-            options: ['token_file', 'server'] as const,
-            message: 'cannot use fleet.server without fleet.token_file or fleet.cert_file',
-          },
-        ]
-      : []),
-    ...((cert === '') === (key === '')
-      ? []
-      : [
-          {
-            options: ['cert_key_file', 'cert_file'] as const,
-            message: 'cannot use one of fleet.cert_file and fleet.cert_key_file without the other',
-          },
-        ]),
-  ],
+  contradictions: ({ server, token_file: token, cert_file: cert, cert_key_file: key }) => {
+    const found: Contradiction[] = [];
+    if (server !== '' && token === '' && cert === '') {
+      found.push({
+        options: ['token_file', 'server'],
+        message: 'cannot use fleet.server without fleet.token_file or fleet.cert_file',
+      });
+    }
+    if ((cert === '') !== (key === '')) {
+      found.push({
+        options: ['cert_key_file', 'cert_file'],
+        message: 'cannot use one of fleet.cert_file and fleet.cert_key_file without the other',
+      });
+    }
+    return found;
+  },
 };
 
 /** Without TLS anybody on the way is root on this device, so that only this host may be so. */
-function serverAddress(value: string): string {
-  if (value === '') return value;
+function addressOf(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const hasMore = [url?.username, url?.password, url?.search, url?.hash].some(
     (part) => part !== '',
@@ -133,11 +131,6 @@ function serverAddress(value: string): string {
     throw new Error('https://host[:port][/prefix] is expected');
   }
   return value.replace(/\/+$/, '');
-}
-
-function mirrorAddress(value: string): string {
-  if (value !== '') return serverAddress(value);
-  throw new Error('https://host[:port][/prefix] is expected');
 }
 
 function isSafe({ protocol, hostname }: URL): boolean {

@@ -4,17 +4,15 @@ import { flag, isOn } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';
 import type { OpenFleet } from './open-fleet.ts';
-import type { FleetStatus } from './status.ts';
-
-export interface FleetRouteTools {
-  opened: () => OpenFleet | undefined;
-  status: () => Promise<FleetStatus>;
-}
+import type { FleetStatus } from './documentation.ts';
 
 const actionId = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
 
 /** The server that rolls out to this device, below `admin/fleet/`. */
-export function fleetRoutes({ opened, status }: FleetRouteTools): Route[] {
+export function fleetRoutes(
+  opened: () => OpenFleet | undefined,
+  status: () => Promise<FleetStatus>,
+): Route[] {
   const need = (): OpenFleet => {
     const found = opened();
     if (found !== undefined) return found;
@@ -59,10 +57,10 @@ export function fleetRoutes({ opened, status }: FleetRouteTools): Route[] {
 
 async function answer({ fleet, agent }: OpenFleet, id: string, isGiven: boolean): Promise<void> {
   const { records, known } = fleet;
-  const record = known.asking === undefined ? undefined : records.find(known.asking.key);
+  const record = known.asking === undefined ? undefined : records.find(known.asking);
   if (record?.actionId !== id) {
     throw new DepotError('not_found', `cannot answer: the owner is not asked about ${id}`);
   }
-  await records.update(record.key, () => ({ consent: isGiven ? 'given' : 'denied' }));
+  await records.update(record.key, { consent: isGiven ? 'given' : 'denied' });
   await agent.pollNow();
 }

@@ -1,82 +1,55 @@
 import { unixTimeOf } from './clock.ts';
-import type { FleetSettings } from './options.ts';
+import type { ActionStatus, FleetStatus } from './documentation.ts';
 import type { OpenFleet } from './open-fleet.ts';
 import { isOpen, type ActionRecord } from './records/action-record.ts';
 
-/** What the page and `depotctl fleet` show. */
-export interface FleetStatus {
-  is_configured: boolean;
-  is_on: boolean;
-  server?: string;
-  controller_id?: string;
-  polled_at?: number;
-  next_poll_at?: number;
-  interval_s?: number;
-  last_error?: string;
-  action?: ActionStatus;
-}
-
-export interface ActionStatus {
-  id: string;
-  title: string;
-  state: 'offered' | 'downloading' | 'waiting' | 'asking' | 'installing' | 'ended';
-  result?: string;
-  message?: string;
-  error_code?: string;
-  is_reported: boolean;
-  task_id?: string;
-  downloaded_bytes?: number;
-  total_bytes?: number;
-}
-
-/** @param opened undefined if no server was ever set since the start */
-export function statusOf(
-  settings: FleetSettings,
-  opened: OpenFleet | undefined,
-  controllerId: string,
-): FleetStatus {
-  if (settings.server === '' || opened === undefined) return { is_configured: false, is_on: false };
+/** @param opened undefined if there is no server */
+export function statusOf(opened: OpenFleet | undefined, controllerId: string): FleetStatus {
+  if (opened === undefined) return { is_configured: false, is_on: false };
   const { agent, fleet } = opened;
   const { polledMs, nextPollMs, intervalS, lastError, failures } = fleet.known;
-  const action = actionOf(opened);
+  const isOn = agent.isOn();
   return {
     is_configured: true,
-    is_on: agent.isOn(),
-    server: settings.server,
+    is_on: isOn,
+    server: fleet.settings().server,
     controller_id: controllerId,
-    ...(polledMs === undefined ? {} : { polled_at: unixTimeOf(polledMs) }),
-    ...(nextPollMs === undefined || !agent.isOn() ? {} : { next_poll_at: unixTimeOf(nextPollMs) }),
-    ...(intervalS === undefined ? {} : { interval_s: intervalS }),
-    ...(lastError === undefined || failures === 0 ? {} : { last_error: lastError }),
-    ...(action === undefined ? {} : { action }),
+    polled_at: polledMs && unixTimeOf(polledMs),
+    next_poll_at: isOn ? nextPollMs && unixTimeOf(nextPollMs) : undefined,
+    interval_s: intervalS,
+    last_error: failures === 0 ? undefined : lastError,
+    action: actionOf(fleet),
   };
 }
 
 /** The one that is open, else the newest. */
-function actionOf({ fleet }: OpenFleet): ActionStatus | undefined {
-  const all = fleet.records.all();
+function actionOf({ records, known }: OpenFleet['fleet']): ActionStatus | undefined {
+  const all = records.all();
   const record = all.find(isOpen) ?? all.at(-1);
   if (record === undefined) return undefined;
   const { actionId, title, end, isReported, jobId } = record;
-  const { transfer } = fleet.known;
+  const transfer = known.transfer?.key === record.key ? known.transfer : undefined;
   return {
     id: actionId,
     title,
-    state: stateOf(fleet, record),
-    ...(end === undefined ? {} : { result: end.result, message: end.message }),
-    ...(end?.errorCode === undefined ? {} : { error_code: end.errorCode }),
+    state: stateOf(known, record),
+    result: end?.result,
+    message: end?.message,
+    error_code: end?.errorCode,
     is_reported: isReported,
-    ...(jobId === undefined ? {} : { task_id: jobId }),
-    ...(transfer?.key === record.key
-      ? { downloaded_bytes: transfer.doneBytes, total_bytes: transfer.totalBytes }
-      : {}),
+    task_id: jobId,
+    downloaded_bytes: transfer?.doneBytes,
+    total_bytes: transfer?.totalBytes,
   };
 }
 
-function stateOf({ known }: OpenFleet['fleet'], record: ActionRecord): ActionStatus['state'] {
-  if (record.end !== undefined) return 'ended';
-  if (record.jobId !== undefined) return 'installing';
-  if (known.transfer?.key === record.key) return 'downloading';
-  if (known.asking?.key === record.key) return 'asking';
-  return known.fetched === record.key ? 'waiting' : 'offered';
+function stateOf(
+  { transfer, asking, fetched }: OpenFleet['fleet']['known'],
+  { key, end, jobId }: ActionRecord,
+): ActionStatus['state'] {
+  if (end !== undefined) return 'ended';
+  if (jobId !== undefined) return 'installing';
+  if (transfer?.key === key) return 'downloading';
+  if (asking === key) return 'asking';
+  return fetched === key ? 'waiting' : 'offered';
 }

@@ -94,13 +94,13 @@ export async function update(client: DdiClient): Promise<void> {
   const href = await offered();
   if (href === undefined) throw new Error('a simulated device is offered no action');
   const { id, deployment } = await client.deployment(href);
-  await client.report(id, { execution: 'download', finished: 'none' });
+  await client.report(id, { execution: 'download' });
   for (const { _links: links } of deployment.chunks.flatMap(({ artifacts }) => artifacts)) {
     const file = links['download-http']?.href ?? '';
     const response = await client.download(file, 0, new AbortController().signal);
     await once(response.resume(), 'end');
   }
-  await client.report(id, { execution: 'proceeding', finished: 'none' });
+  await client.report(id, { execution: 'proceeding' });
   await client.deployment(href);
   await client.report(id, { execution: 'closed', finished: 'success' });
   await client.configure({ arch: 'x86_64', package_manager: 'opkg' });

@@ -1,33 +1,22 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
+import { ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
 import type { FleetServer } from './fleet-server.ts';
-import { createHawkbit } from './hawkbit.ts';
-import { createStandIn } from './stand-in.ts';
-
-/** Against the stand-in, and against a real hawkBit if `HAWKBIT` is its address. */
-const SERVERS: [string, () => Promise<FleetServer>][] = [['the stand-in', createStandIn]];
-const url = process.env.HAWKBIT;
-if (url !== undefined) SERVERS.push(['hawkBit', () => Promise.resolve(createHawkbit(url))]);
+import { SERVERS } from './hawkbit.ts';
+import { shareDeviceOf } from './shared-device.ts';
 
 describe.each(SERVERS)('a device of %s', (_, createServer) => {
   let server: FleetServer;
   let on: FleetDevice;
   const everything = ['install', 'upgrade', 'remove', 'run', 'settings'];
 
-  beforeEach(async () => {
-    server = await createServer();
-    on = await createFleetDevice(server, { set: everything.map((name) => `fleet.allow=${name}`) });
-  });
-  afterEach(async () => {
-    await on.close();
-    await server.close();
-  });
-
-  const rollOut = async (...modules: Parameters<FleetServer['publish']>[0]): Promise<string> =>
-    server.assign(await server.publish(modules), on.id);
+  shareDeviceOf(
+    createServer,
+    { set: everything.map((name) => `fleet.allow=${name}`) },
+    (...shared) => ([server, on] = shared),
+  );
 
   test('says what operators filter by with its first poll', async () => {
     await on.poll();
@@ -40,7 +29,7 @@ describe.each(SERVERS)('a device of %s', (_, createServer) => {
   });
 
   test('installs the packages of a distribution set, and closes its action with success', async () => {
-    const action = await rollOut(moduleOf(ipk('one')), moduleOf(ipk('two'), ipk('three')));
+    const action = await on.rollOut(moduleOf(ipk('one')), moduleOf(ipk('two'), ipk('three')));
 
     expect(await on.over(action)).toMatchObject({ status: 'finished' });
     const database = await on.device.database();
@@ -52,7 +41,7 @@ describe.each(SERVERS)('a device of %s', (_, createServer) => {
     ['success', 'exit 0'],
     ['failure', 'exit 1'],
   ])('has no file in memory of an action that ended with %s', async (result, script) => {
-    const action = await rollOut(moduleOf(ipk('one')), {
+    const action = await on.rollOut(moduleOf(ipk('one')), {
       files: { 'setup.run': Buffer.from(`#!/bin/sh\n${script}\n`) },
     });
     await on.over(action);
@@ -64,8 +53,8 @@ describe.each(SERVERS)('a device of %s', (_, createServer) => {
   });
 
   test('installs, and removes, what a plan names', async () => {
-    await on.over(await rollOut(moduleOf(ipk('old'))));
-    const action = await rollOut(planOf({ version: 1, install: ['tiny-01'], remove: ['old'] }));
+    await on.over(await on.rollOut(moduleOf(ipk('old'))));
+    const action = await on.rollOut(planOf({ version: 1, install: ['tiny-01'], remove: ['old'] }));
 
     expect(await on.over(action)).toMatchObject({ status: 'finished' });
     const database = await on.device.database();
@@ -76,7 +65,7 @@ describe.each(SERVERS)('a device of %s', (_, createServer) => {
   test('closes an action with failure if a package cannot be installed, and takes back the others', async () => {
     const good = ipk('good');
     const bad = ipk('zbad', { fields: { Depends: 'absent-package' } });
-    const action = await rollOut(moduleOf(good, bad));
+    const action = await on.rollOut(moduleOf(good, bad));
 
     const { status, messages } = await on.over(action);
 
@@ -84,11 +73,14 @@ describe.each(SERVERS)('a device of %s', (_, createServer) => {
     expect(messages.join('\n')).toContain('zbad needs absent-package');
     expect(messages).toContain('error_code dependency_missing');
     expect(messages.join('\n')).not.toContain('<');
-    expect([...(await on.device.database()).keys()]).toEqual(['libc']);
+    expect(await on.names()).toEqual(['libc']);
   });
 
   test('refuses what its owner does not allow, before anything is fetched', async () => {
-    const action = await rollOut(planOf({ version: 1, self_upgrade: true }), moduleOf(ipk('one')));
+    const action = await on.rollOut(
+      planOf({ version: 1, self_upgrade: true }),
+      moduleOf(ipk('one')),
+    );
 
     const { status, messages } = await on.over(action);
 
@@ -97,6 +89,6 @@ describe.each(SERVERS)('a device of %s', (_, createServer) => {
       'fleet.allow of this device does not have "self_upgrade"',
     );
     expect(messages.join('\n')).toContain('error_code not_allowed');
-    expect([...(await on.device.database()).keys()]).toEqual(['libc']);
+    expect(await on.names()).toEqual(['libc']);
   });
 });

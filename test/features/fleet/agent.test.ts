@@ -23,7 +23,7 @@ function openAgent(): World {
   let breakOff = (): void => undefined;
   let finishWriting = (): void => undefined;
   let note: unknown;
-  const fleet: Pick<Fleet, 'known' | 'settings' | 'log' | 'records' | 'connect'> = {
+  const fleet: Pick<Fleet, 'known' | 'settings' | 'log' | 'notes' | 'records' | 'connect'> = {
     known,
     settings: () => ({ server: 'http://fleet.test', interval_max_s: 3600 }) as never,
     log: createLog('silent'),
@@ -33,10 +33,6 @@ function openAgent(): World {
         breakOff = () => reject(new Error('not reachable'));
         begun();
       }),
-  };
-  const agent = createAgent({
-    fleet: fleet as Fleet,
-    random: () => 0.5,
     notes: {
       read: () => Promise.resolve(note),
       write: (_, value) =>
@@ -47,7 +43,8 @@ function openAgent(): World {
           };
         }),
     },
-  });
+  };
+  const agent = createAgent(fleet as Fleet, () => 0.5);
   onTestFinished(() => agent.close());
   return {
     agent,

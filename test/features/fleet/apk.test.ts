@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createApk, type ApkSource } from '../../device/apk-device/apk.ts';
 import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
@@ -19,11 +19,9 @@ function moduleOf(...sources: Partial<ApkSource>[]): PublishedModule {
   );
   return { files: Object.fromEntries(all.map(({ fileName, bytes }) => [fileName, bytes])) };
 }
-const rollOut = async (...modules: PublishedModule[]): Promise<string> =>
-  server.assign(await server.publish(modules), on.id);
 const isThere = async (name: string): Promise<boolean> => (await on.device.database()).has(name);
 
-beforeEach(async () => {
+beforeAll(async () => {
   server = await createStandIn();
   const device = await createApkDevice();
   await device.apk('update');
@@ -31,22 +29,22 @@ beforeEach(async () => {
     set: ['install', 'upgrade', 'remove', 'run'].map((name) => `fleet.allow=${name}`),
   });
 });
-afterEach(async () => {
+afterAll(async () => {
   await on.close();
   await server.close();
 });
 
 test('with apk, files come in the order of what they depend on, and the action succeeds', async () => {
-  const action = await rollOut(moduleOf({ name: 'aaa', depends: ['bbb'] }, { name: 'bbb' }));
+  const action = await on.rollOut(moduleOf({ name: 'aaa', depends: ['bbb'] }, { name: 'bbb' }));
 
   expect(await on.over(action)).toMatchObject({ status: 'finished' });
   expect([await isThere('aaa'), await isThere('bbb')]).toEqual([true, true]);
 });
 
 test('with apk, a plan installs and removes by name', async () => {
-  await on.over(await rollOut(moduleOf({ name: 'old' })));
+  await on.over(await on.rollOut(moduleOf({ name: 'old' })));
 
-  const action = await rollOut(planOf({ version: 1, install: ['demo'], remove: ['old'] }));
+  const action = await on.rollOut(planOf({ version: 1, install: ['demo'], remove: ['old'] }));
 
   expect(await on.over(action)).toMatchObject({ status: 'finished' });
   expect([await isThere('demo-app'), await isThere('old')]).toEqual([true, false]);
@@ -54,7 +52,9 @@ test('with apk, a plan installs and removes by name', async () => {
 
 test('with apk, what fails takes the other packages of the action with it', async () => {
   const before = [...(await on.device.database()).keys()];
-  const action = await rollOut(moduleOf({ name: 'fine' }, { name: 'zbad', depends: ['absent'] }));
+  const action = await on.rollOut(
+    moduleOf({ name: 'fine' }, { name: 'zbad', depends: ['absent'] }),
+  );
 
   const { status, messages } = await on.over(action);
 
@@ -78,7 +78,7 @@ describe('with apk, an action that fails at its end', () => {
     on.device.publish(2);
     const plan = { version: 1, upgrade: ['demo', 'demo-app'], remove: ['notes', 'notes-app'] };
 
-    const { status, messages } = await on.over(await rollOut(planOf(plan), fails));
+    const { status, messages } = await on.over(await on.rollOut(planOf(plan), fails));
 
     expect(status).toBe('error');
     expect(messages.join('\n')).not.toContain('could not be put back');
@@ -88,10 +88,10 @@ describe('with apk, an action that fails at its end', () => {
   });
 
   test('puts back a version that a file has replaced, and removes what that needed', async () => {
-    await on.over(await rollOut(moduleOf({ name: 'alpha' })));
+    await on.over(await on.rollOut(moduleOf({ name: 'alpha' })));
     const before = (await state()) as [unknown];
 
-    const action = await rollOut(
+    const action = await on.rollOut(
       moduleOf({ name: 'alpha', version: '9.0-r1', depends: ['brought'] }, { name: 'brought' }),
       fails,
     );

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createDevice } from '../../device/device.ts';
 import { ipk, joinFleet, moduleOf, type FleetDevice } from './fleet-device.ts';
@@ -15,7 +15,7 @@ const clockFile = (): string => join(on.device.root, 'tmp/clock-is-right');
 const learnTime = (): Promise<void> => writeFile(clockFile(), '');
 const forgetTime = (): Promise<void> => rm(clockFile());
 
-beforeEach(async () => {
+beforeAll(async () => {
   server = await createStandIn();
   const device = await createDevice();
   await device.opkg('update');
@@ -27,9 +27,15 @@ beforeEach(async () => {
     nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(shifted)}`],
   });
 });
-afterEach(async () => {
+afterAll(async () => {
   await on.close();
   await server.close();
+});
+beforeEach(async () => {
+  server.intercept = undefined;
+  for (const name of ['tmp/clock-is-right', 'count', 'go']) {
+    await rm(join(on.device.root, name), { force: true });
+  }
 });
 
 const counted = (name: string, more = ''): ReturnType<typeof ipk> =>

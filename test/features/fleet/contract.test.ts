@@ -3,13 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { ipk, moduleOf } from './fleet-device.ts';
 import type { Assignment, FleetServer } from './fleet-server.ts';
-import { createHawkbit } from './hawkbit.ts';
-import { createStandIn } from './stand-in.ts';
-
-/** The same questions to the stand-in and, if `HAWKBIT` is its address, to a real hawkBit. */
-const SERVERS: [string, () => Promise<FleetServer>][] = [['the stand-in', createStandIn]];
-const url = process.env.HAWKBIT;
-if (url !== undefined) SERVERS.push(['hawkBit', () => Promise.resolve(createHawkbit(url))]);
+import { SERVERS } from './hawkbit.ts';
 
 interface Polled {
   config: { polling: { sleep: string } };

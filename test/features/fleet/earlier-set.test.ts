@@ -1,29 +1,21 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
+import { openFleetDevice, shareFleetDevice } from './shared-device.ts';
 
 /** A set is the state that is wished for: an earlier one is the way back from a later one. */
-let server: StandIn;
 let on: FleetDevice;
 
 const version = (number: string): ReturnType<typeof ipk> =>
   ipk('app', { fields: { Version: number }, files: { '/usr/share/app': number } });
-const rollOut = async (...packages: ReturnType<typeof ipk>[]): Promise<string> =>
-  server.assign(await server.publish([moduleOf(...packages)]), on.id);
+const rollOut = (...packages: ReturnType<typeof ipk>[]): Promise<string> =>
+  on.rollOut(moduleOf(...packages));
 const installed = async (): Promise<string | undefined> =>
   (await on.device.database()).get('app')?.version;
 
-beforeEach(async () => {
-  server = await createStandIn();
-});
-afterEach(async () => {
-  await on.close();
-  await server.close();
-});
+shareFleetDevice({}, (_, shared) => (on = shared));
 
 test('an earlier set is gone back to', async () => {
-  on = await createFleetDevice(server);
   await on.over(await rollOut(version('2.0-1')));
 
   const action = await rollOut(version('1.9-1'));
@@ -34,7 +26,6 @@ test('an earlier set is gone back to', async () => {
 });
 
 test('an earlier set that fails leaves the version that was there', async () => {
-  on = await createFleetDevice(server);
   await on.over(await rollOut(version('2.0-1')));
 
   const action = await rollOut(
@@ -47,7 +38,7 @@ test('an earlier set that fails leaves the version that was there', async () => 
 });
 
 test('where it is not allowed, a package that is older fails by its own code', async () => {
-  on = await createFleetDevice(server, { set: ['fleet.allow=install'] });
+  [, on] = await openFleetDevice('fleet.allow=install');
   await on.over(await rollOut(version('2.0-1')));
 
   const action = await rollOut(version('1.9-1'));

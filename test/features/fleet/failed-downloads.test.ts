@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { fasterClock } from './faster-clock.ts';
-import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
+import { shareFleetDevice } from './shared-device.ts';
+import { ofDownloads, type StandIn } from './stand-in.ts';
 
 /** The daemon's clock runs so many times as fast: its pauses of minutes are seconds here. */
 const FASTER = 30;
@@ -19,14 +20,7 @@ const large = (): ReturnType<typeof ipk> =>
   ipk('large', { files: { '/usr/share/large': `${(count += 1)}`.repeat(200_000) } });
 const PIECE = Buffer.alloc(100, 'x');
 
-beforeAll(async () => {
-  server = await createStandIn();
-  on = await createFleetDevice(server, { nodeFlags: fasterClock(FASTER) });
-});
-afterAll(async () => {
-  await on.close();
-  await server.close();
-});
+shareFleetDevice({ nodeFlags: fasterClock(FASTER) }, (...shared) => ([server, on] = shared));
 
 const cut = (response: ServerResponse): void => {
   response.writeHead(200);
@@ -49,13 +43,11 @@ const WAYS: [string, (response: ServerResponse) => void][] = [
 test.each(WAYS)('a download that fails by %s is tried again after a pause', async (_, fail) => {
   const before = server.requests.length;
   let tries = 0;
-  server.intercept = (request, response) => {
-    if (request.url?.includes('/artifacts/') !== true) return false;
+  server.intercept = ofDownloads((__, response) => {
     tries += 1;
     fail(response);
-    return true;
-  };
-  const action = await server.assign(await server.publish([moduleOf(large())]), on.id);
+  });
+  const action = await on.rollOut(moduleOf(large()));
   await on.poll();
   await expect.poll(() => tries, { timeout: 20_000 }).toBe(1);
 
@@ -71,16 +63,14 @@ test.each(WAYS)('a download that fails by %s is tried again after a pause', asyn
 });
 
 test('a long download says each half minute at the server how much of it is here', async () => {
-  server.intercept = (request, response) => {
-    if (request.url?.includes('/artifacts/') !== true) return false;
+  server.intercept = ofDownloads((_, response) => {
     response.writeHead(200);
     const timer = setInterval(() => response.write(PIECE), 100);
     response.once('close', () => clearInterval(timer));
-    return true;
-  };
+  });
   const files = { '/usr/share/slow': randomBytes(50_000).toString('hex') };
   const slow = moduleOf(ipk('slow', { files }));
-  const action = await server.assign(await server.publish([slow]), on.id);
+  const action = await on.rollOut(slow);
   await on.poll();
 
   await delay((SECONDS / FASTER) * 1000);
@@ -92,7 +82,6 @@ test('a long download says each half minute at the server how much of it is here
   expect(new Set(said).size).toBe(said.length);
   await server.cancel(on.id, action);
   await on.over(action);
-  server.intercept = undefined;
 });
 
 test('a server that answers no poll while a file comes counts as one that does not answer', async () => {
@@ -108,7 +97,7 @@ test('a server that answers no poll while a file comes counts as one that does n
     return true;
   };
   const slow = moduleOf(ipk('slow', { files: { '/usr/share/slow': '0'.repeat(90_000) } }));
-  const action = await server.assign(await server.publish([slow]), on.id);
+  const action = await on.rollOut(slow);
   await on.poll();
   isDown = true;
   await on.poll();
@@ -121,25 +110,18 @@ test('a server that answers no poll while a file comes counts as one that does n
   isDown = false;
   await server.cancel(on.id, action);
   await on.over(action);
-  server.intercept = undefined;
   expect(events).toEqual([]);
 });
 
 test('a download that fails a hundred times ends its action, and the server is told why', async () => {
-  server.intercept = (request, response) => {
-    if (request.url?.includes('/artifacts/') !== true) return false;
+  server.intercept = ofDownloads((_, response) => {
     response.writeHead(404).end();
-    return true;
-  };
-  const action = await server.assign(
-    await server.publish([moduleOf(ipk('gone', { files: { '/usr/share/gone': 'gone' } }))]),
-    on.id,
-  );
+  });
+  const action = await on.rollOut(moduleOf(ipk('gone', { files: { '/usr/share/gone': 'gone' } })));
 
   const { status, messages } = await on.over(action);
 
   expect(status).toBe('error');
   expect(messages).toContain('error_code download_failed');
   expect(messages.join('\n')).toContain('the fleet server answered 404');
-  server.intercept = undefined;
 });

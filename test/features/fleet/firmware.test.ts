@@ -2,12 +2,13 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { runCommand } from '../../device/command.ts';
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
-import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
+import { shareFleetDevice } from './shared-device.ts';
+import type { StandIn } from './stand-in.ts';
 
 /**
  * Firmware by rollout. `sysupgrade` writes its arguments down; the boot is acted out: the daemon is
@@ -22,8 +23,6 @@ const firmware = (more: object = {}): Parameters<StandIn['publish']>[0][0] => ({
   files: { 'openwrt-sysupgrade.bin': IMAGE },
   ...planOf({ version: 1, firmware: { version: '24.10.5', ...more } }),
 });
-const rollOut = async (...modules: Parameters<StandIn['publish']>[0]): Promise<string> =>
-  server.assign(await server.publish(modules), on.id);
 const runs = (version: string): Promise<void> =>
   writeFile(join(on.device.root, 'etc/openwrt_release'), `DISTRIB_RELEASE='${version}'\n`);
 /** What sysupgrade was called with, one call a line. */
@@ -45,7 +44,7 @@ const boot = async (version: string): Promise<void> => {
   await on.daemon.restart();
 };
 
-beforeEach(async () => {
+beforeAll(async () => {
   programs = await mkdtemp(join(tmpdir(), 'depotd-sysupgrade-'));
   await writeFile(
     join(programs, 'sysupgrade'),
@@ -53,23 +52,27 @@ beforeEach(async () => {
       `case "$(cat ${programs}/judgement 2>&-)" in bad) echo "Image metadata not present"; exit 74;; esac\n`,
   );
   await chmod(join(programs, 'sysupgrade'), 0o755);
-  server = await createStandIn();
-  on = await createFleetDevice(server, {
-    set: ['fleet.allow=install', 'fleet.allow=firmware'],
-    env: { PATH: `${programs}:${process.env['PATH'] ?? ''}` },
-  });
+});
+shareFleetDevice(
+  () =>
+    Promise.resolve({
+      set: ['fleet.allow=install', 'fleet.allow=firmware'],
+      env: { PATH: `${programs}:${process.env['PATH'] ?? ''}` },
+    }),
+  (...shared) => ([server, on] = shared),
+);
+beforeEach(async () => {
+  for (const name of ['calls', 'pids', 'judgement']) {
+    await rm(join(programs, name), { force: true });
+  }
   await mkdir(join(on.device.root, 'etc'), { recursive: true });
   await runs('24.10.2');
 });
-afterEach(async () => {
-  await on.close();
-  await endSystem();
-  await server.close();
-  await rm(programs, { recursive: true, force: true });
-});
+afterEach(endSystem);
+afterAll(() => rm(programs, { recursive: true, force: true }));
 
 test('an image is tried, installed by sysupgrade with the settings kept, and reported by the system that it brings', async () => {
-  const action = await rollOut(firmware());
+  const action = await on.rollOut(firmware());
   await untilFlashed();
   const [tried, flashed] = await calls();
 
@@ -88,7 +91,7 @@ test.each([
   ['what the command waits in', (pid: string) => `$(cat /proc/${pid}/task/${pid}/children)`],
   ['the command', (pid: string) => pid],
 ])('sysupgrade ends all: that %s ends ahead of the daemon is no failure', async (_, which) => {
-  const action = await rollOut(firmware());
+  const action = await on.rollOut(firmware());
   await untilFlashed();
 
   const [, flashing = ''] = (await readFile(join(programs, 'pids'), 'utf8')).split('\n');
@@ -105,7 +108,7 @@ test.each([
 });
 
 test('a device that comes back with the old firmware says so, and does not try again', async () => {
-  const action = await rollOut(firmware());
+  const action = await on.rollOut(firmware());
   await untilFlashed();
 
   await boot('24.10.2');
@@ -119,7 +122,7 @@ test('a device that comes back with the old firmware says so, and does not try a
 test('an image that sysupgrade refuses is not installed, and its reason is told', async () => {
   await writeFile(join(programs, 'judgement'), 'bad');
 
-  const { status, messages } = await on.over(await rollOut(firmware()));
+  const { status, messages } = await on.over(await on.rollOut(firmware()));
 
   expect(status).toBe('error');
   expect(messages.join('\n')).toContain('Image metadata not present');
@@ -130,17 +133,18 @@ test('an image that sysupgrade refuses is not installed, and its reason is told'
 test('where the version runs already nothing is done: settings that were not kept make no loop', async () => {
   await runs('24.10.5');
 
-  const { status } = await on.over(await rollOut(firmware({ keep_settings: false })));
+  const { status } = await on.over(await on.rollOut(firmware({ keep_settings: false })));
 
   expect(status).toBe('finished');
   expect(await calls()).toEqual([]);
 });
 
 test('settings are given up only where the plan says so', async () => {
-  await rollOut(firmware({ keep_settings: false }));
+  await on.rollOut(firmware({ keep_settings: false }));
   await untilFlashed();
 
   expect((await calls())[1]).toMatch(/^-n \//);
+  await boot('24.10.5');
 });
 
 test.each([
@@ -151,7 +155,7 @@ test.each([
     'does not say which version its image is',
   ],
 ])('an image with %s is refused before anything is done', async (_, modules, reason) => {
-  const { status, messages } = await on.over(await rollOut(...modules));
+  const { status, messages } = await on.over(await on.rollOut(...modules));
 
   expect(status).toBe('error');
   expect(messages.join('\n')).toContain(reason);

@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import type { DaemonOptions } from '../../device/daemon-process.ts';
 import { createDevice, type Device, type DeviceOptions } from '../../device/device.ts';
 import { createIpk, type Ipk, type PackageSource } from '../../device/ipk.ts';
 import { simplePackage } from '../../device/packages/package-parts.ts';
-import type { ActionState, FleetServer } from './fleet-server.ts';
+import type { ActionState, FleetServer, PublishedModule } from './fleet-server.ts';
 
 export interface FleetStatus {
   is_on: boolean;
@@ -30,14 +31,20 @@ export interface FleetDevice<Kind = Device> {
   readonly device: Kind;
   readonly daemon: TestDaemon;
   readonly id: string;
+  /** Has the server offer it a set of these modules. @returns the id of the action */
+  readonly rollOut: (...modules: readonly PublishedModule[]) => Promise<string>;
   /** Has the daemon ask its server now. */
   readonly poll: () => Promise<FleetStatus>;
   readonly status: () => Promise<FleetStatus>;
+  /** Polls from time to time until that has happened. */
+  readonly pollUntil: (event: Promise<unknown>) => Promise<void>;
   /** Polls until the action is as it should be. */
   readonly until: (
     action: string,
     isSo: (state: ActionState, status: FleetStatus) => boolean,
   ) => Promise<ActionState>;
+  /** Of all its packages, in their order. */
+  readonly names: () => Promise<string[]>;
   /** Polls until the action is over. */
   readonly over: (action: string) => Promise<ActionState>;
   readonly close: () => Promise<void>;
@@ -61,8 +68,12 @@ export async function createFleetDevice(
   return joinFleet(server, device, options);
 }
 
+interface HasPackages {
+  database: () => Promise<ReadonlyMap<string, unknown>>;
+}
+
 /** The same with a device that is there, of either package manager. */
-export async function joinFleet<Kind extends Pick<Device, 'root' | 'env' | 'close'>>(
+export async function joinFleet<Kind extends Pick<Device, 'root' | 'env' | 'close'> & HasPackages>(
   server: FleetServer,
   device: Kind,
   {
@@ -94,16 +105,23 @@ export async function joinFleet<Kind extends Pick<Device, 'root' | 'env' | 'clos
       if (performance.now() > deadline) {
         throw new Error(`action ${action}: ${JSON.stringify({ state, status })}`);
       }
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await delay(50);
     }
   };
   return {
     device,
     daemon,
     id,
+    rollOut: async (...modules) => server.assign(await server.publish(modules), id),
     poll,
     status: async () => statusIn(await daemon.get('admin/fleet/status')),
     until,
+    pollUntil: async (event) => {
+      const over = event.then(() => true);
+      do await poll().catch(() => undefined);
+      while (!(await Promise.race([over, delay(200, false)])));
+    },
+    names: async () => [...(await device.database()).keys()].sort(),
     over: (action) => until(action, ({ isActive }) => !isActive),
     close: async () => {
       await daemon.close();

@@ -1,28 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
+import { ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
 import type { Assignment, FleetServer } from './fleet-server.ts';
-import { createHawkbit } from './hawkbit.ts';
-import { createStandIn } from './stand-in.ts';
-
-/** Against the stand-in, and against a real hawkBit if `HAWKBIT` is its address. */
-const SERVERS: [string, () => Promise<FleetServer>][] = [['the stand-in', createStandIn]];
-const url = process.env.HAWKBIT;
-if (url !== undefined) SERVERS.push(['hawkBit', () => Promise.resolve(createHawkbit(url))]);
+import { SERVERS } from './hawkbit.ts';
+import { shareDeviceOf } from './shared-device.ts';
 
 describe.each(SERVERS)('a device of %s whose owner is asked', (_, createServer) => {
   let server: FleetServer;
   let on: FleetDevice;
 
-  beforeEach(async () => {
-    server = await createServer();
-    const id = `asked-${Date.now().toString(36)}`;
-    on = await createFleetDevice(server, { id, set: ['fleet.confirm=ask'] });
-  });
-  afterEach(async () => {
-    await on.close();
-    await server.close();
-  });
+  const id = `asked-${Date.now().toString(36)}`;
+  shareDeviceOf(
+    createServer,
+    { id, set: ['fleet.confirm=ask'] },
+    (...shared) => ([server, on] = shared),
+  );
 
   const offer = async (how: Assignment): Promise<string> =>
     server.assign(await server.publish([moduleOf(ipk('one'))]), on.id, how);

@@ -1,35 +1,34 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
-import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import {
+  ipk,
+  moduleOf,
+  planOf,
+  type FleetDevice,
+  type FleetDeviceOptions,
+} from './fleet-device.ts';
+import { shareFleetDevice } from './shared-device.ts';
+import type { StandIn } from './stand-in.ts';
 
 /** What an operator sees of a device without a way into it, and a restart from there. */
 let server: StandIn;
 let on: FleetDevice;
 
-const begin = async (log: string, ...allow: string[]): Promise<void> => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-log-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await writeFile(join(folder, 'log'), log);
+let folder: string;
+const optionsWith = async (...allow: string[]): Promise<FleetDeviceOptions> => {
+  folder = await mkdtemp(join(tmpdir(), 'depotd-log-'));
   const program = join(folder, 'logread');
   await writeFile(program, `#!/bin/sh\n[ "$1 $2" = '-l 200' ] && exec cat ${folder}/log\n`);
   await chmod(program, 0o755);
   const path = [folder, join(import.meta.dirname, '../../device/bin'), process.env.PATH ?? ''];
-  on = await createFleetDevice(server, {
-    set: ['install', ...allow].map((name) => `fleet.allow=${name}`),
-    env: { PATH: path.join(delimiter) },
-  });
-  await mkdir(join(on.device.root, 'sbin'), { recursive: true });
-  const reboot = join(on.device.root, 'sbin/reboot');
-  await writeFile(reboot, `#!/bin/sh\necho once >> ${on.device.root}/reboots\n`);
-  await chmod(reboot, 0o755);
+  const set = ['install', ...allow].map((name) => `fleet.allow=${name}`);
+  return { set, env: { PATH: path.join(delimiter) } };
 };
-const rollOut = async (...modules: Parameters<StandIn['publish']>[0]): Promise<string> =>
-  server.assign(await server.publish(modules), on.id);
+const writeLog = (log: string): Promise<void> => writeFile(join(folder, 'log'), log);
 const reboots = async (): Promise<number> => {
   const text = await readFile(join(on.device.root, 'reboots'), 'utf8').catch(() => '');
   return text.split('\n').length - 1;
@@ -45,20 +44,25 @@ const restart = async (): Promise<void> => {
 const REBOOT = planOf({ version: 1, reboot: true });
 const COLLECT = planOf({ version: 1, collect: ['log', 'doctor', 'jobs', 'status'] });
 
+shareFleetDevice(
+  () => optionsWith('collect', 'reboot'),
+  (...shared) => ([server, on] = shared),
+);
 beforeEach(async () => {
-  server = await createStandIn();
+  await rm(join(on.device.root, 'reboots'), { force: true });
+  await mkdir(join(on.device.root, 'sbin'), { recursive: true });
+  const reboot = join(on.device.root, 'sbin/reboot');
+  await writeFile(reboot, `#!/bin/sh\necho once >> ${on.device.root}/reboots\n`);
+  await chmod(reboot, 0o755);
 });
-afterEach(async () => {
-  await on.close();
-  await server.close();
-});
+afterAll(() => rm(folder, { recursive: true }));
 
 test('log, doctor, tasks and status come with the end, in pieces that the server takes', async () => {
   const log = Array.from({ length: 150 }, (_, line) => `daemon.info line ${line} <b>`).join('\n');
-  await begin(log, 'collect');
-  await on.over(await rollOut(moduleOf(ipk('one'))));
+  await writeLog(log);
+  await on.over(await on.rollOut(moduleOf(ipk('one'))));
 
-  const { status, messages } = await on.over(await rollOut(COLLECT));
+  const { status, messages } = await on.over(await on.rollOut(COLLECT));
 
   expect(status).toBe('finished');
   const text = messages.join('\n');
@@ -72,9 +76,9 @@ test('log, doctor, tasks and status come with the end, in pieces that the server
 });
 
 test('a collection beside a set comes also if that fails, and its reason stays the last', async () => {
-  await begin('the line before\n', 'collect');
+  await writeLog('the line before\n');
 
-  const action = await rollOut(COLLECT, planOf({ version: 1, install: ['absent'] }));
+  const action = await on.rollOut(COLLECT, planOf({ version: 1, install: ['absent'] }));
   const { status, messages } = await on.over(action);
 
   expect(status).toBe('error');
@@ -97,7 +101,7 @@ test('no token, cookie or password is in what is collected', async () => {
     'hunter3',
     'hkiG9w0',
   ];
-  await begin(
+  await writeLog(
     [
       'pppd: password=hunter2 user=me',
       'app: token: tok-s3cret, next',
@@ -112,11 +116,10 @@ test('no token, cookie or password is in what is collected', async () => {
       'MIIEvQIBADANBgkq/hkiG9w0BAQEFAASC/BKcwggSjAgEAAoIBAQC7',
       'app: nothing to hide',
     ].join('\n'),
-    'collect',
   );
   const own = await readFile(join(on.device.root, 'fleet-token'), 'utf8');
 
-  const { messages } = await on.over(await rollOut(COLLECT));
+  const { messages } = await on.over(await on.rollOut(COLLECT));
 
   const text = messages.join('\n');
   expect(text).toContain('app: nothing to hide');
@@ -124,7 +127,7 @@ test('no token, cookie or password is in what is collected', async () => {
 });
 
 test('what the server does not take for the moment is sent again, and what it has is not', async () => {
-  await begin(Array.from({ length: 100 }, (_, line) => `line ${line}.`).join('\n'), 'collect');
+  await writeLog(Array.from({ length: 100 }, (_, line) => `line ${line}.`).join('\n'));
   let refused = 0;
   let posts = 0;
   server.intercept = (request, response) => {
@@ -136,30 +139,31 @@ test('what the server does not take for the moment is sent again, and what it ha
     return true;
   };
 
-  const { status, messages } = await on.over(await rollOut(COLLECT));
+  const { status, messages } = await on.over(await on.rollOut(COLLECT));
 
   expect([status, refused]).toEqual(['finished', 1]);
   expect(messages.filter((text) => text === 'line 3.')).toHaveLength(1);
   expect(messages.filter((text) => text === 'line 99.')).toHaveLength(1);
 });
 
-test.each([
-  ['collect', COLLECT],
-  ['reboot', REBOOT],
-])('%s needs its word in fleet.allow', async (name, plan) => {
-  await begin('a line\n');
+describe('a device without their words in fleet.allow', () => {
+  shareFleetDevice({ set: ['fleet.allow=install'] }, (...shared) => ([server, on] = shared));
 
-  const { status, messages } = await on.over(await rollOut(plan));
+  test.each([
+    ['collect', COLLECT],
+    ['reboot', REBOOT],
+  ])('%s needs its word in fleet.allow', async (name, plan) => {
+    const { status, messages } = await on.over(await on.rollOut(plan));
 
-  expect(status).toBe('error');
-  expect(messages.join('\n')).toContain(`fleet.allow of this device does not have "${name}"`);
-  expect(messages).not.toContain('a line');
-  expect(await reboots()).toBe(0);
+    expect(status).toBe('error');
+    expect(messages.join('\n')).toContain(`fleet.allow of this device does not have "${name}"`);
+    expect(messages).not.toContain('a line');
+    expect(await reboots()).toBe(0);
+  });
 });
 
 test('a restart is the last of an action, and its end is reported after the boot', async () => {
-  await begin('', 'reboot');
-  const action = await rollOut(moduleOf(ipk('one')), REBOOT);
+  const action = await on.rollOut(moduleOf(ipk('one')), REBOOT);
   await expect.poll(async () => (await on.poll(), reboots()), { timeout: 30_000 }).toBe(1);
   expect(await on.device.database()).toHaveProperty('size', 2);
   expect((await server.action(on.id, action)).isActive).toBe(true);
@@ -174,8 +178,7 @@ test('a restart is the last of an action, and its end is reported after the boot
 });
 
 test('a daemon that is killed at the restart does not restart the device again', async () => {
-  await begin('', 'reboot');
-  await rollOut(REBOOT);
+  await on.rollOut(REBOOT);
   await expect.poll(async () => (await on.poll(), reboots()), { timeout: 30_000 }).toBe(1);
 
   await on.daemon.kill('SIGKILL');
@@ -183,11 +186,11 @@ test('a daemon that is killed at the restart does not restart the device again',
   for (let polls = 0; polls < 5; polls += 1) await on.poll();
 
   expect(await reboots()).toBe(1);
+  await restart();
 });
 
 test('a device that loses all its records with the boot does not restart for ever', async () => {
-  await begin('', 'reboot');
-  const action = await rollOut(REBOOT);
+  const action = await on.rollOut(REBOOT);
   await expect.poll(async () => (await on.poll(), reboots()), { timeout: 30_000 }).toBe(1);
   await on.daemon.kill('SIGKILL');
   await rm(join(on.device.root, 'etc/depotd'), { recursive: true });
@@ -201,26 +204,25 @@ test('a device that loses all its records with the boot does not restart for eve
 });
 
 test('a device does not restart unless its server knows that it does', async () => {
-  await begin('', 'reboot');
   server.intercept = (request, response) => {
     if (request.method !== 'POST') return false;
     response.writeHead(503).end();
     return true;
   };
-  const action = await rollOut(REBOOT);
+  const action = await on.rollOut(REBOOT);
   for (let polls = 0; polls < 10; polls += 1) await on.poll();
   expect(await reboots()).toBe(0);
 
   server.intercept = undefined;
   await expect.poll(async () => (await on.poll(), reboots()), { timeout: 30_000 }).toBe(1);
   expect((await server.action(on.id, action)).messages).toContain('the device restarts now');
+  await restart();
 });
 
 test('a restart that fails is the failure of its action', async () => {
-  await begin('', 'reboot');
   await writeFile(join(on.device.root, 'sbin/reboot'), '#!/bin/sh\necho no way >&2\nexit 4\n');
 
-  const { status, messages } = await on.over(await rollOut(REBOOT));
+  const { status, messages } = await on.over(await on.rollOut(REBOOT));
 
   expect(status).toBe('error');
   expect(messages.at(-1)).toBe('cannot restart the device: exit code 4 no way');

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { runCommand } from '../../device/command.ts';
 import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { createStandIn, ofDownloads, type StandIn } from './stand-in.ts';
 
 /** A flash that has no room for the record of an action. */
 let server: StandIn;
@@ -34,11 +34,9 @@ describe.skipIf(process.getuid?.() !== 0)('with a flash that is full', () => {
       const options = 'mode=700,size=1m';
       await runCommand(['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', folder()]);
       if (when === 'before it is offered') await fill();
-      server.intercept = (request, response) => {
-        if (request.url?.includes('/artifacts/') !== true) return false;
+      server.intercept = ofDownloads((request, response) => {
         void fill().then(() => server.pass(request, response));
-        return true;
-      };
+      });
       const before = server.requests.length;
 
       const { status, messages } = await on.over(await rollOut('one'));
@@ -46,7 +44,7 @@ describe.skipIf(process.getuid?.() !== 0)('with a flash that is full', () => {
       expect(status).toBe('error');
       expect(messages).toContain('error_code no_space');
       expect(messages.at(-1)).toContain('cannot put the action on record');
-      expect([...(await on.device.database()).keys()]).toEqual(['libc']);
+      expect(await on.names()).toEqual(['libc']);
       expect(server.requests.length - before).toBeLessThan(20);
 
       server.intercept = undefined;

@@ -1,20 +1,17 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { createFleetDevice, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import type { FleetDevice } from './fleet-device.ts';
+import { shareFleetDevice } from './shared-device.ts';
+import type { StandIn } from './stand-in.ts';
 
 /** An owner who switches the fleet off is no device that is broken. */
 let server: StandIn;
 let on: FleetDevice;
 
+shareFleetDevice({}, (...shared) => ([server, on] = shared));
 beforeEach(async () => {
-  server = await createStandIn();
-  on = await createFleetDevice(server);
+  await turn('1');
   await on.poll();
-});
-afterEach(async () => {
-  await on.close();
-  await server.close();
 });
 
 const attributes = (): Promise<Record<string, string>> => server.attributes(on.id);

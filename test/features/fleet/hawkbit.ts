@@ -1,5 +1,13 @@
 import type { ActionState, FleetServer, PublishedModule } from './fleet-server.ts';
+import { createStandIn } from './stand-in.ts';
 import { ERROR_PERCENTAGE, GROUP_PERCENTAGES, SUCCESS_PERCENTAGE, type Rollout } from './groups.ts';
+
+/** The stand-in, and a real hawkBit if `HAWKBIT` is its address. */
+export const SERVERS: [string, () => Promise<FleetServer>][] = [['the stand-in', createStandIn]];
+const address = process.env.HAWKBIT;
+if (address !== undefined) {
+  SERVERS.push(['hawkBit', () => Promise.resolve(createHawkbit(address))]);
+}
 
 /** A running hawkBit, by its management interface: `HAWKBIT=http://127.0.0.1:8080`. */
 export function createHawkbit(url: string): FleetServer {

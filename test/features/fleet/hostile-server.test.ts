@@ -50,7 +50,7 @@ async function filesOf(device: FleetDevice['device']): Promise<string[]> {
 describe('a server that lies', () => {
   test.each(LIES)('by $name has nothing done, and is not asked on and on', async (lie) => {
     const before = await filesOf(on.device);
-    const action = await server.assign(await server.publish(lie.modules ?? [GOOD_MODULE]), on.id);
+    const action = await on.rollOut(...(lie.modules ?? [GOOD_MODULE]));
     server.intercept = lie.intercept;
     server.rewrite = lie.rewrite;
     const logged = on.daemon.log.length;
@@ -73,7 +73,7 @@ describe('a server that lies', () => {
     await server.cancel(on.id, action);
     await on.over(action);
 
-    expect([...(await on.device.database()).keys()]).toEqual(['libc']);
+    expect(await on.names()).toEqual(['libc']);
     expect(await filesOf(on.device)).toEqual(before);
     expect(stolen).toEqual([]);
     expect((await server.action(on.id, action)).status).not.toBe('finished');
@@ -85,8 +85,7 @@ describe('a server that lies', () => {
 
   test('and is honest then is believed', async () => {
     const name = '../../etc/passwd.ipk';
-    const set = await server.publish([{ files: { [name]: ipk('honest').bytes } }]);
-    const action = await server.assign(set, on.id);
+    const action = await on.rollOut({ files: { [name]: ipk('honest').bytes } });
 
     expect(await on.over(action)).toMatchObject({ status: 'finished' });
     expect((await on.device.database()).has('honest')).toBe(true);

@@ -1,17 +1,18 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
-import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
+import { openFleetDevice, shareFleetDevice } from './shared-device.ts';
+import type { StandIn } from './stand-in.ts';
 
 /** What the server knows of a device, and what it costs to know it. */
 let server: StandIn;
 let on: FleetDevice;
 
 const begin = async (...set: string[]): Promise<void> => {
-  on = await createFleetDevice(server, { set });
+  [server, on] = await openFleetDevice(...set);
 };
 const write = async (path: string, text: string): Promise<string> => {
   const file = join(on.device.root, path);
@@ -24,16 +25,6 @@ const sent = async (): Promise<Record<string, string>> => {
   return server.attributes(on.id);
 };
 const puts = (): number => server.requests.filter((line) => line.startsWith('PUT')).length;
-const rollOut = async (...modules: Parameters<StandIn['publish']>[0]): Promise<string> =>
-  server.assign(await server.publish(modules), on.id);
-
-beforeEach(async () => {
-  server = await createStandIn();
-});
-afterEach(async () => {
-  await on.close();
-  await server.close();
-});
 
 test('what the device is is known by its own words', async () => {
   await begin('fleet.report_packages=libc');
@@ -97,45 +88,58 @@ test('what changes all the time causes no request', async () => {
   expect(puts()).toBe(1);
 });
 
-const withProgram = async (text: string, mode = 0o755, folderMode = 0o755): Promise<void> => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-own-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await writeFile(join(folder, 'own'), `#!/bin/sh\n${text}\n`);
-  await chmod(join(folder, 'own'), mode);
-  await chmod(folder, folderMode);
-  await begin(`fleet.attributes_script=${join(folder, 'own')}`);
-};
+describe('a program of the owner', () => {
+  let folder: string;
+  shareFleetDevice(
+    async () => {
+      folder = await mkdtemp(join(tmpdir(), 'depotd-own-'));
+      const options = [`attributes_script=${join(folder, 'own')}`, 'attributes_every_min=0'];
+      return { set: options.map((option) => `fleet.${option}`) };
+    },
+    (...shared) => ([server, on] = shared),
+  );
+  afterAll(() => rm(folder, { recursive: true }));
+  const writeProgram = async (text: string, mode = 0o755, folderMode = 0o755): Promise<void> => {
+    await writeFile(join(folder, 'own'), `#!/bin/sh\n${text}\n`);
+    await chmod(join(folder, 'own'), mode);
+    await chmod(folder, folderMode);
+  };
 
-test.each<[string, string, Record<string, string>]>([
-  ['lines of key and value', 'echo site=north; echo "a b=c"; echo room=', { 'own.site': 'north' }],
-  ['no value that looks like HTML', 'echo "site=<b>x"', { 'own.site': 'bx' }],
-  ['why it failed', 'exit 3', { attributes_error: 'it ended with exit code 3' }],
-  ['that it hangs', 'sleep 60', { attributes_error: 'it took longer than 5 s' }],
-  ['that it writes on', 'yes a=b', { attributes_error: 'it wrote more than 8192 bytes' }],
-])('a program of the owner gives %s', async (_, text, expected) => {
-  await withProgram(text);
+  test.each<[string, string, Record<string, string>]>([
+    [
+      'lines of key and value',
+      'echo site=north; echo "a b=c"; echo room=',
+      { 'own.site': 'north' },
+    ],
+    ['no value that looks like HTML', 'echo "site=<b>x"', { 'own.site': 'bx' }],
+    ['why it failed', 'exit 3', { attributes_error: 'it ended with exit code 3' }],
+    ['that it hangs', 'sleep 60', { attributes_error: 'it took longer than 5 s' }],
+    ['that it writes on', 'yes a=b', { attributes_error: 'it wrote more than 8192 bytes' }],
+  ])('gives %s', async (_, text, expected) => {
+    await writeProgram(text);
 
-  const attributes = await sent();
+    const attributes = await sent();
 
-  const own = Object.entries(attributes).filter(([key]) => /^own\.|error/.test(key));
-  expect(Object.fromEntries(own)).toEqual(expected);
-});
+    const own = Object.entries(attributes).filter(([key]) => /^own\.|error/.test(key));
+    expect(Object.fromEntries(own)).toEqual(expected);
+  });
 
-test.each([
-  ['it itself', 0o757, 0o755, 'others may change it'],
-  ['its folder', 0o755, 0o777, 'others may write in'],
-])('a program is not run if others may write %s', async (_, ...[mode, folderMode, why]) => {
-  await withProgram('echo site=north', mode, folderMode);
+  test.each([
+    ['it itself', 0o757, 0o755, 'others may change it'],
+    ['its folder', 0o755, 0o777, 'others may write in'],
+  ])('is not run if others may write %s', async (_, ...[mode, folderMode, why]) => {
+    await writeProgram('echo site=north', mode, folderMode);
 
-  const attributes = await sent();
+    const attributes = await sent();
 
-  expect(attributes.attributes_error).toContain(why);
-  expect(attributes).not.toHaveProperty(['own.site']);
+    expect(attributes.attributes_error).toContain(why);
+    expect(attributes).not.toHaveProperty(['own.site']);
+  });
 });
 
 test('what an owner removes or puts back of what was rolled out is told, and nothing is forced', async () => {
   await begin('fleet.allow=install', 'fleet.allow=remove');
-  await on.over(await rollOut(moduleOf(ipk('one', { version: '2.0-1' }), ipk('two'))));
+  await on.over(await on.rollOut(moduleOf(ipk('one', { version: '2.0-1' }), ipk('two'))));
   expect(await sent()).not.toHaveProperty('drift');
 
   await on.device.opkg('remove', 'two');
@@ -150,7 +154,7 @@ test('what an owner removes or puts back of what was rolled out is told, and not
   expect(puts()).toBe(before);
 
   await on.over(
-    await rollOut(
+    await on.rollOut(
       planOf({ version: 1, remove: ['two'] }),
       moduleOf(ipk('one', { version: '2.0-1' })),
     ),

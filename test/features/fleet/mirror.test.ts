@@ -5,11 +5,12 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { createIdentity } from '../../support/self-signed.ts';
-import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
+import { openFleetDevice, shareFleetDevice } from './shared-device.ts';
+import { ofDownloads, type StandIn } from './stand-in.ts';
 
 /** Another host that has the files of actions by their SHA-256. */
 let server: StandIn;
@@ -19,14 +20,10 @@ let on: FleetDevice;
 let answer: RequestListener;
 let asked: string[];
 let leaked: unknown[];
-const sent = ipk('large', {
-  files: { '/usr/share/large': randomBytes(100_000).toString('latin1') },
-});
-const HASH = createHash('sha256').update(sent.bytes).digest('hex');
+/** Another one each time: what has come once is not fetched again. */
+let sent: ReturnType<typeof ipk>;
 
-beforeEach(async () => {
-  [asked, leaked] = [[], []];
-  answer = (_, response) => response.end(sent.bytes);
+beforeAll(async () => {
   mirror = createServer((request, response) => {
     asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
     leaked.push(request.headers.authorization);
@@ -34,25 +31,40 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => mirror.listen(0, '127.0.0.1', resolve));
   mirrorUrl = `http://127.0.0.1:${(mirror.address() as AddressInfo).port}/files`;
-  server = await createStandIn();
 });
-afterEach(async () => {
-  await on.close();
-  await server.close();
+afterAll(async () => {
   mirror.closeAllConnections();
   await new Promise((resolve) => mirror.close(resolve));
 });
+shareFleetDevice(
+  () => Promise.resolve({ set: [`fleet.mirrors=${mirrorUrl}`] }),
+  (...shared) => ([server, on] = shared),
+);
+beforeEach(() => {
+  sent = ipk('large', {
+    files: { '/usr/share/large': randomBytes(100_000).toString('latin1') },
+  });
+  [asked, leaked] = [[], []];
+  answer = (_, response) => response.end(sent.bytes);
+});
 
-const begin = async (...set: string[]): Promise<string> => {
-  on = await createFleetDevice(server, { set: [`fleet.mirrors=${mirrorUrl}`, ...set] });
-  return server.assign(await server.publish([moduleOf(sent)]), on.id);
+/** With a device of its own. */
+const begin = async (...set: string[]): Promise<void> => {
+  [server, on] = await openFleetDevice(...set);
+};
+const rollOut = (): Promise<string> => on.rollOut(moduleOf(sent));
+/** Files that a mirror did not bring. */
+const failures = async (): Promise<number> => {
+  const metrics = await (await on.daemon.get('/metrics')).text();
+  return Number(/^depotd_fleet_mirror_failures_total (\d+)$/m.exec(metrics)?.[1]);
 };
 const fromOrigin = (): string[] => server.requests.filter((line) => line.includes('/artifacts/'));
 
 test('a file comes from the mirror by its SHA-256, which is not sent the token', async () => {
-  expect(await endOf(await begin())).toBe('finished');
+  expect(await endOf(await rollOut())).toBe('finished');
 
-  expect(asked).toEqual([`GET /files/${HASH}`]);
+  const hash = createHash('sha256').update(sent.bytes).digest('hex');
+  expect(asked).toEqual([`GET /files/${hash}`]);
   expect(leaked).toEqual([undefined]);
   expect(fromOrigin()).toEqual([]);
 });
@@ -73,24 +85,21 @@ const LIES: [string, RequestListener][] = [
 
 test.each(LIES)('a mirror that %s is asked once, and the server has the file', async (_, lie) => {
   answer = lie;
+  const before = await failures();
 
-  expect(await endOf(await begin())).toBe('finished');
+  expect(await endOf(await rollOut())).toBe('finished');
 
   expect(asked).toHaveLength(1);
   expect(fromOrigin().length).toBeLessThanOrEqual(2);
-  expect(await (await on.daemon.get('/metrics')).text()).toContain(
-    'depotd_fleet_mirror_failures_total 1',
-  );
+  expect(await failures()).toBe(before + 1);
 });
 
 test('a mirror that fails with the server is asked no more often than the server', async () => {
   answer = (_, response) => response.writeHead(503).end();
-  server.intercept = (request, response) => {
-    if (request.url?.includes('/artifacts/') !== true) return false;
+  server.intercept = ofDownloads((_, response) => {
     response.writeHead(503).end();
-    return true;
-  };
-  const action = await begin();
+  });
+  const action = await rollOut();
   await on.poll();
   await expect.poll(() => fromOrigin().length, { timeout: 10_000 }).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 3000));
@@ -114,15 +123,18 @@ test.each([
   });
   await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void secure.close());
-  mirrorUrl = `https://localhost:${(secure.address() as AddressInfo).port}`;
+  const { port } = secure.address() as AddressInfo;
+  const authority = isKnown ? [`fleet.ca_file=${cert}`] : [];
+  await begin(`fleet.mirrors=https://localhost:${port}`, ...authority);
 
-  expect(await endOf(await begin(...(isKnown ? [`fleet.ca_file=${cert}`] : [])))).toBe('finished');
+  expect(await endOf(await rollOut())).toBe('finished');
 
   expect([asked.length, fromOrigin().length]).toEqual(isKnown ? [1, 0] : [0, 1]);
 });
 
 test('a download is no faster than its limit', async () => {
-  const action = await begin('fleet.download_kib_s=32');
+  await begin(`fleet.mirrors=${mirrorUrl}`, 'fleet.download_kib_s=32');
+  const action = await rollOut();
   const startMs = performance.now();
   await on.poll();
   expect(await endOf(action)).toBe('finished');

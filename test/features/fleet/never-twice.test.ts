@@ -1,19 +1,23 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
-import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
+import { shareFleetDevice } from './shared-device.ts';
+import type { StandIn } from './stand-in.ts';
 
 let server: StandIn;
 let on: FleetDevice;
+let made = 0;
 
 /** Counts its installations, and says when it is at it. */
 function counted(name: string, more = ''): ReturnType<typeof ipk> {
   const postinst = `#!/bin/sh\necho ${name} >> "$IPKG_INSTROOT/count"\n${more}\n`;
-  return ipk(name, { scripts: { postinst } });
+  // What has come once is not fetched again.
+  const files = { [`/usr/share/${name}`]: String((made += 1)) };
+  return ipk(name, { files, scripts: { postinst } });
 }
 const publish = (name = 'one', more = ''): Promise<string> =>
   server.publish([moduleOf(counted(name, more))]);
@@ -25,13 +29,9 @@ const untilInstalling = (): Promise<void> =>
 const isReport = ({ url, method }: IncomingMessage): boolean =>
   method === 'POST' && url?.endsWith('/feedback') === true;
 
+shareFleetDevice({}, (...shared) => ([server, on] = shared));
 beforeEach(async () => {
-  server = await createStandIn();
-  on = await createFleetDevice(server);
-});
-afterEach(async () => {
-  await on.close();
-  await server.close();
+  for (const name of ['count', 'go']) await rm(join(on.device.root, name), { force: true });
 });
 
 /** The requests of an action in their order, by what stands in them. */
@@ -241,7 +241,7 @@ describe('a server that is put back from a backup', () => {
 
   test('and says that an action failed which it forgot is not told a success', async () => {
     const bad = ipk('bad', { fields: { Depends: 'absent' } });
-    const action = await server.assign(await server.publish([moduleOf(bad)]), on.id);
+    const action = await on.rollOut(moduleOf(bad));
     const restore = server.snapshot();
     await on.over(action);
     restore();

@@ -1,19 +1,15 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
-import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
-import type { PublishedModule } from './fleet-server.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
+import { shareFleetDevice } from './shared-device.ts';
 
 /** What a failed action has upgraded and removed comes back. */
-let server: StandIn;
 let on: FleetDevice;
 
 const FAILS = { files: { 'z.run': Buffer.from('#!/bin/sh\nexit 7\n') } };
-const rollOut = async (...modules: PublishedModule[]): Promise<string> =>
-  server.assign(await server.publish(modules), on.id);
 const versions = async (): Promise<Record<string, string | undefined>> =>
   Object.fromEntries(
     [...(await on.device.database())]
@@ -26,15 +22,14 @@ const inDevice = (path: string): string => join(on.device.root, path);
 const paragraphs = async (): Promise<string[]> =>
   ((await statusFile()) ?? '').split(/\n\n+/).sort();
 
+shareFleetDevice(
+  { set: ['install', 'upgrade', 'remove', 'run'].map((name) => `fleet.allow=${name}`) },
+  (_, shared) => (on = shared),
+);
 beforeEach(async () => {
-  server = await createStandIn();
-  on = await createFleetDevice(server, {
-    set: ['install', 'upgrade', 'remove', 'run'].map((name) => `fleet.allow=${name}`),
-  });
-});
-afterEach(async () => {
-  await on.close();
-  await server.close();
+  on.device.publish(1);
+  await on.device.opkg('update');
+  await rm(inDevice('etc/config/demo-app'), { force: true });
 });
 
 describe('an action that fails at its end', () => {
@@ -46,7 +41,7 @@ describe('an action that fails at its end', () => {
     on.device.publish(2);
 
     const { status, messages } = await on.over(
-      await rollOut(planOf({ version: 1, upgrade: ['demo', 'demo-app'] }), FAILS),
+      await on.rollOut(planOf({ version: 1, upgrade: ['demo', 'demo-app'] }), FAILS),
     );
 
     expect(status).toBe('error');
@@ -63,7 +58,7 @@ describe('an action that fails at its end', () => {
     await on.device.opkg('install', 'app-meta-notes');
     const [before, records] = [await versions(), await paragraphs()];
 
-    await on.over(await rollOut(planOf({ version: 1, remove: ['notes', 'notes-app'] }), FAILS));
+    await on.over(await on.rollOut(planOf({ version: 1, remove: ['notes', 'notes-app'] }), FAILS));
 
     expect(await versions()).toEqual(before);
     expect(await paragraphs()).toEqual(records);
@@ -71,11 +66,11 @@ describe('an action that fails at its end', () => {
   });
 
   test('puts back a version that a file has replaced, and removes what that needed', async () => {
-    await on.over(await rollOut(moduleOf(ipk('alpha'))));
+    await on.over(await on.rollOut(moduleOf(ipk('alpha'))));
     const before = await versions();
     const newer = ipk('alpha', { version: '9.0', fields: { Depends: 'brought' } });
 
-    const action = await rollOut(moduleOf(newer, ipk('brought')), FAILS);
+    const action = await on.rollOut(moduleOf(newer, ipk('brought')), FAILS);
 
     expect(await on.over(action)).toMatchObject({ status: 'error' });
     expect(await versions()).toEqual(before);
@@ -86,17 +81,21 @@ describe('an action that fails at its end', () => {
     const before = await versions();
     const program = `#!/bin/sh\nopkg -o '${on.device.root}' remove tiny-01\nexit 7\n`;
 
-    const { status } = await on.over(await rollOut({ files: { 'z.run': Buffer.from(program) } }));
+    const { status } = await on.over(
+      await on.rollOut({ files: { 'z.run': Buffer.from(program) } }),
+    );
 
     expect(status).toBe('error');
     expect(await versions()).toEqual(before);
   });
 
   test('names in its error and in its report what cannot be put back', async () => {
-    await on.over(await rollOut(moduleOf(ipk('alpha'))));
+    await on.over(await on.rollOut(moduleOf(ipk('alpha'))));
     const program = `#!/bin/sh\nopkg -o '${on.device.root}' remove alpha\nexit 7\n`;
 
-    const { messages } = await on.over(await rollOut({ files: { 'z.run': Buffer.from(program) } }));
+    const { messages } = await on.over(
+      await on.rollOut({ files: { 'z.run': Buffer.from(program) } }),
+    );
 
     const version = ipk('alpha').fileName.split('_')[1] ?? '';
     const said = `alpha ${version} could not be put back: it is gone`;
@@ -109,9 +108,9 @@ describe('an action that fails at its end', () => {
 
 test('what a program has changed stays, and the report of an action that failed says so', async () => {
   const program = `#!/bin/sh\necho changed > '${inDevice('changed')}'\nexit 7\n`;
-  const failed = await on.over(await rollOut({ files: { 'z.run': Buffer.from(program) } }));
+  const failed = await on.over(await on.rollOut({ files: { 'z.run': Buffer.from(program) } }));
   const bad = ipk('bad', { fields: { Depends: 'absent' } });
-  const without = await on.over(await rollOut(moduleOf(bad)));
+  const without = await on.over(await on.rollOut(moduleOf(bad)));
 
   expect(failed.messages.join('\n')).toContain('what z.run changed by itself stays');
   expect(await on.device.read('changed')).toBe('changed\n');
@@ -125,7 +124,7 @@ test('a device whose power goes behind an upgrade has its old version afterwards
   on.device.publish(2);
   const go = inDevice('go');
   const program = `#!/bin/sh\n: > '${inDevice('begun')}'\nwhile [ ! -e '${go}' ]; do sleep 0.1; done\nexit 1\n`;
-  const action = await rollOut(planOf({ version: 1, upgrade: ['demo', 'demo-app'] }), {
+  const action = await on.rollOut(planOf({ version: 1, upgrade: ['demo', 'demo-app'] }), {
     files: { 'z.run': Buffer.from(program) },
   });
   await expect

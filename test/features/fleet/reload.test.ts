@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
@@ -43,14 +43,18 @@ const status = async (): Promise<FleetStatus> =>
   (await (await daemon.get('admin/fleet/status')).json()) as FleetStatus;
 const pid = (): number => daemon.pid;
 
-beforeEach(async () => {
+beforeAll(async () => {
   servers = [await createStandIn(), await createStandIn()];
   device = await createDevice();
   await device.opkg('update');
   await writeFile(inDevice('etc/config/depotd'), '');
   daemon = await startDaemon(device, { config: inDevice('etc/config/depotd') });
 });
-afterEach(async () => {
+beforeEach(async () => {
+  first().intercept = undefined;
+  await reload([]);
+});
+afterAll(async () => {
   await daemon.close();
   await device.close();
   for (const server of servers) await server.close();
@@ -140,11 +144,11 @@ test('a download from a server that is unset ends, and nothing of it is installe
     response.on('close', () => (isClosed = true));
     return true;
   };
-  await first().assign(await first().publish([moduleOf(ipk('one'))]), ID);
+  await first().assign(await first().publish([moduleOf(ipk('three'))]), ID);
   await expect.poll(async () => (await poll(), isAsked), { timeout: 20_000 }).toBe(true);
 
   await reload([]);
 
   await expect.poll(() => isClosed, { timeout: 10_000 }).toBe(true);
-  expect((await device.database()).has('one')).toBe(false);
+  expect((await device.database()).has('three')).toBe(false);
 });

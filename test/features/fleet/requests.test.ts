@@ -1,28 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
+import { shareFleetDevice } from './shared-device.ts';
+import { ofDownloads, type StandIn } from './stand-in.ts';
 
 let server: StandIn;
 let on: FleetDevice;
 
-beforeAll(async () => {
-  server = await createStandIn();
-  on = await createFleetDevice(server);
+shareFleetDevice({}, (...shared) => ([server, on] = shared));
+beforeEach(async () => {
   await on.poll();
-});
-afterAll(async () => {
-  await on.close();
-  await server.close();
 });
 
 /** hawkBit asks for the attributes after each success: with that, and its answer, it is one more. */
 const MOST = 7;
 
 test(`an update from its poll to its end, and what follows that, costs ${MOST} requests`, async () => {
-  const set = await server.publish([moduleOf(ipk('one'))]);
-  const action = await server.assign(set, on.id);
+  const action = await on.rollOut(moduleOf(ipk('one')));
   const before = server.requests.length;
   await on.poll();
   await expect
@@ -36,14 +31,11 @@ test(`an update from its poll to its end, and what follows that, costs ${MOST} r
 
 test('an action that is given up while its files come is not begun', async () => {
   let isAsked = false;
-  server.intercept = (request, response) => {
-    if (request.url?.includes('/artifacts/') !== true) return false;
+  server.intercept = ofDownloads((request, response) => {
     isAsked = true;
     setTimeout(() => server.pass(request, response), 1000);
-    return true;
-  };
-  const set = await server.publish([moduleOf(ipk('two'))]);
-  const action = await server.assign(set, on.id);
+  });
+  const action = await on.rollOut(moduleOf(ipk('two')));
   await on.poll();
   await expect.poll(() => isAsked).toBe(true);
   await server.cancel(on.id, action);
@@ -61,7 +53,7 @@ test('an action that could not be read and is given up by force is asked for no 
     response.writeHead(500).end();
     return true;
   };
-  const action = await server.assign(await server.publish([moduleOf(ipk('three'))]), on.id);
+  const action = await on.rollOut(moduleOf(ipk('three')));
   expect((await on.poll()).last_error).toContain('the fleet server answered 500');
   server.intercept = undefined;
   server.forget(action);

@@ -1,31 +1,31 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { runCommand } from '../../device/command.ts';
-import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
+import { openFleetDevice, shareFleetDevice } from './shared-device.ts';
+import { ofDownloads, type StandIn } from './stand-in.ts';
 
 /** What the operator reads while an action goes on, and at its end. */
 let server: StandIn;
 let on: FleetDevice;
 
+/** With a device of its own. */
 const begin = async (...set: string[]): Promise<void> => {
-  on = await createFleetDevice(server, { set });
+  [server, on] = await openFleetDevice(...set);
 };
-const rollOut = async (...modules: Parameters<StandIn['publish']>[0]): Promise<string> =>
-  server.assign(await server.publish(modules), on.id);
 
-beforeEach(async () => {
-  server = await createStandIn();
-});
-afterEach(async () => {
-  await on.close();
-  await server.close();
-});
+shareFleetDevice(
+  {
+    set: ['confirm=ask', 'allow=install', 'allow=upgrade', 'allow=run'].map(
+      (each) => `fleet.${each}`,
+    ),
+  },
+  (...shared) => ([server, on] = shared),
+);
 
 test('an action that waits for the owner says so, once', async () => {
-  await begin('fleet.confirm=ask');
   const set = await server.publish([moduleOf(ipk('one'))]);
   const action = await server.assign(set, on.id, { type: 'soft' });
   await on.until(action, (_, { action: shown }) => shown?.state === 'asking');
@@ -37,7 +37,6 @@ test('an action that waits for the owner says so, once', async () => {
 });
 
 test('who has declined may agree as long as it is offered', async () => {
-  await begin('fleet.confirm=ask');
   const set = await server.publish([moduleOf(ipk('one'))]);
   const action = await server.assign(set, on.id, { isConfirmed: false });
   await on.until(action, (_, { action: shown }) => shown?.state === 'asking');
@@ -51,28 +50,25 @@ test('who has declined may agree as long as it is offered', async () => {
 });
 
 test('the last lines of a program are there also if all went well', async () => {
-  await begin('fleet.allow=run');
   const script = Buffer.from('#!/bin/sh\necho the answer is 42\n');
 
-  const { status, messages } = await on.over(await rollOut({ files: { 'ask.run': script } }));
+  const { status, messages } = await on.over(await on.rollOut({ files: { 'ask.run': script } }));
 
   expect(status).toBe('finished');
   expect(messages).toContain('the answer is 42');
 });
 
 test('a plan that cannot be read fails by a code of its own', async () => {
-  await begin();
-
-  const { status, messages } = await on.over(await rollOut(planOf({ version: 1, colour: 'red' })));
+  const { status, messages } = await on.over(
+    await on.rollOut(planOf({ version: 1, colour: 'red' })),
+  );
 
   expect(status).toBe('error');
   expect(messages).toContain('error_code plan_unreadable');
 });
 
 test('an upgrade of what is not installed has nothing to do, and that is said', async () => {
-  await begin();
-
-  const action = await rollOut(planOf({ version: 1, upgrade: ['demo'] }), moduleOf(ipk('one')));
+  const action = await on.rollOut(planOf({ version: 1, upgrade: ['demo'] }), moduleOf(ipk('one')));
 
   const { status, messages } = await on.over(action);
   expect(status).toBe('finished');
@@ -87,22 +83,6 @@ test('a fifo that somebody put in the place of the model does not keep a poll', 
   await on.poll();
 
   expect((await server.attributes(on.id)).hostname).not.toBe('');
-});
-
-test('what operators filter by is sent again when it has changed', async () => {
-  await begin('fleet.attributes_every_min=0');
-  await on.poll();
-  await on.poll();
-  expect((await server.attributes(on.id)).model).toBeUndefined();
-  await mkdir(join(on.device.root, 'tmp/sysinfo'), { recursive: true });
-  await writeFile(join(on.device.root, 'tmp/sysinfo/model'), 'Another Router\n');
-
-  await on.poll();
-  await on.poll();
-
-  expect((await server.attributes(on.id)).model).toBe('Another Router');
-  const sent = server.requests.filter((line) => line.includes('configData'));
-  expect(sent).toHaveLength(2);
 });
 
 test('the name of the device is that of its hardware if the owner wants that', async () => {
@@ -126,10 +106,9 @@ test('a server that cannot be asked is named at the start', async () => {
 });
 
 test('an action is asked for when it is offered, and before its end is sent: no more', async () => {
-  await begin();
   await on.poll();
 
-  const action = await rollOut(moduleOf(ipk('one')));
+  const action = await on.rollOut(moduleOf(ipk('one')));
   await on.over(action);
 
   const asked = server.requests.filter((line) => line.startsWith('GET') && line.includes('Base/'));
@@ -137,29 +116,29 @@ test('an action is asked for when it is offered, and before its end is sent: no 
 });
 
 test('a download under way says its bytes', async () => {
-  await begin();
-  server.intercept = (request, response) => {
-    if (request.url?.includes('/artifacts/') !== true) return false;
+  server.intercept = ofDownloads((_, response) => {
     response.writeHead(200);
     response.write(Buffer.alloc(100, 'x'));
-    return true;
-  };
-  await rollOut(moduleOf(ipk('one', { files: { '/usr/share/one': 'one'.repeat(5000) } })));
+  });
+  const action = await on.rollOut(
+    moduleOf(ipk('one', { files: { '/usr/share/one': 'one'.repeat(5000) } })),
+  );
   await on.poll();
 
   await expect
     .poll(async () => (await on.daemon.get('admin/fleet/status')).json(), { timeout: 20_000 })
     .toMatchObject({ action: { state: 'downloading', downloaded_bytes: 100 } });
+  await server.cancel(on.id, action);
+  await on.over(action);
 });
 
 test('an action that had ended at the server before is a warning of the doctor', async () => {
-  await begin();
   server.intercept = (request, response) => {
     if (request.method !== 'POST' || request.url?.endsWith('/feedback') !== true) return false;
     response.writeHead(410).end();
     return true;
   };
-  const action = await rollOut(moduleOf(ipk('one')));
+  const action = await on.rollOut(moduleOf(ipk('one')));
   await on.until(action, (_, { action: shown }) => shown?.is_reported === true);
 
   const { checks } = (await (await on.daemon.get('admin/system/doctor')).json()) as {

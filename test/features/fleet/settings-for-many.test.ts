@@ -1,12 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
+import { shareFleetDevice } from './shared-device.ts';
 
 /** One plan for many devices: sections made and removed, values with what is a device's own. */
-let server: StandIn;
 let on: FleetDevice;
 const BEFORE = `# ours
 config wifi-device 'radio'
@@ -31,15 +30,11 @@ const SETTINGS = {
   'wireless.main.ssid': 'Main 2',
   'wireless.main.isolate': null,
 };
-const rollOut = async (plan: object, ...more: ReturnType<typeof planOf>[]): Promise<string> =>
-  server.assign(
-    await server.publish([planOf({ version: 1, ...plan }), moduleOf(ipk('one')), ...more]),
-    on.id,
-  );
+const rollOut = (plan: object): Promise<string> =>
+  on.rollOut(planOf({ version: 1, ...plan }), moduleOf(ipk('one')));
 
-beforeEach(async () => {
-  server = await createStandIn();
-  on = await createFleetDevice(server, {
+shareFleetDevice(
+  {
     set: [
       ...['install', 'settings', 'run'].map((name) => `fleet.allow=${name}`),
       ...['guest', 'old', 'main.ssid', 'main.isolate'].map(
@@ -47,16 +42,15 @@ beforeEach(async () => {
       ),
       'fleet.tags=site=north',
     ],
-  });
+  },
+  (_, shared) => (on = shared),
+);
+beforeEach(async () => {
   for (const folder of ['etc/config', 'proc/sys/kernel']) {
     await mkdir(join(on.device.root, folder), { recursive: true });
   }
   await writeFile(join(on.device.root, 'proc/sys/kernel/hostname'), 'box-7\n');
   await writeFile(file(), BEFORE);
-});
-afterEach(async () => {
-  await on.close();
-  await server.close();
 });
 
 test('sections come and go, values are the device’s own, and the server has the difference', async () => {
@@ -125,7 +119,7 @@ test.each([
 
   expect([status, messages.join('\n')]).toEqual(['error', expect.stringContaining(said)]);
   expect(await text()).toBe(BEFORE);
-  expect([...(await on.device.database()).keys()]).toEqual(['libc']);
+  expect(await on.names()).toEqual(['libc']);
 });
 
 test('without variables a percent sign is one', async () => {

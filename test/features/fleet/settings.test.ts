@@ -1,15 +1,13 @@
 import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { watch } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { asOfAnotherBoot, forgetEnd } from '../../support/power-cut.ts';
-import { createFleetDevice, planOf, type FleetDevice } from './fleet-device.ts';
-import type { PublishedModule } from './fleet-server.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { planOf, type FleetDevice } from './fleet-device.ts';
+import { shareFleetDevice } from './shared-device.ts';
 
 /** Settings of a plan, and a daemon or a device that goes down while they are written. */
-let server: StandIn;
 let on: FleetDevice;
 
 const inDevice = (path: string): string => join(on.device.root, path);
@@ -20,27 +18,23 @@ const configs = async (): Promise<string[]> =>
 const OLD = NAMES.map(() => textWith('old'));
 const NEW = NAMES.map(() => textWith('new'));
 const PLAN = planOf({ version: 1, settings: { 'one.main.url': 'new', 'two.main.url': 'new' } });
-const rollOut = async (...modules: PublishedModule[]): Promise<string> =>
-  server.assign(await server.publish(modules), on.id);
 const journal = (): string => inDevice('etc/depotd/jobs.jsonl');
 const cutPower = async (): Promise<void> => {
   await on.daemon.kill('SIGKILL');
   await asOfAnotherBoot(journal());
 };
 
-beforeEach(async () => {
-  server = await createStandIn();
-  on = await createFleetDevice(server, {
+shareFleetDevice(
+  {
     set: [
       ...['settings', 'run'].map((name) => `fleet.allow=${name}`),
       ...NAMES.map((name) => `fleet.settings=${name}.main.url`),
     ],
-  });
+  },
+  (_, shared) => (on = shared),
+);
+beforeEach(async () => {
   for (const name of NAMES) await writeFile(inDevice(`etc/config/${name}`), textWith('old'));
-});
-afterEach(async () => {
-  await on.close();
-  await server.close();
 });
 
 /** Kills the daemon as soon as one of the files has changed. */
@@ -51,11 +45,8 @@ async function killAtChange(kill: () => Promise<unknown>): Promise<string> {
       kill().then(() => resolve(), reject);
     });
   });
-  const action = await rollOut(PLAN);
-  const polls = new AbortController();
-  void changed.finally(() => polls.abort());
-  while (!polls.signal.aborted) await on.poll().catch(() => undefined);
-  await changed;
+  const action = await on.rollOut(PLAN);
+  await on.pollUntil(changed);
   return action;
 }
 
@@ -80,7 +71,7 @@ test('a device whose power goes while settings are written has all or none, as i
 test('a device whose power goes behind the end of an action keeps the settings of its success', async () => {
   const [go, before] = [inDevice('go'), inDevice('etc/depotd/fleet/before.json')];
   const program = `#!/bin/sh\n: > '${inDevice('begun')}'\nwhile [ ! -e '${go}' ]; do sleep 0.1; done\n`;
-  const action = await rollOut(PLAN, { files: { 'z.run': Buffer.from(program) } });
+  const action = await on.rollOut(PLAN, { files: { 'z.run': Buffer.from(program) } });
   await expect
     .poll(async () => (await on.poll(), on.device.read('begun')), { timeout: 30_000 })
     .toBe('');

@@ -40,6 +40,15 @@ export interface StandIn extends FleetServer {
   readonly forget: (action: string) => void;
 }
 
+/** Intercepts the downloads alone. */
+export function ofDownloads(handle: RequestListener): StandIn['intercept'] {
+  return (request, response) => {
+    if (request.url?.includes('/artifacts/') !== true) return false;
+    handle(request, response);
+    return true;
+  };
+}
+
 export interface StandInOptions {
   /** The interval of polls, `HH:mm:ss`. */
   sleep?: string;

@@ -1,10 +1,11 @@
 import { watch } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
+import { shareFleetDevice } from './shared-device.ts';
+import type { StandIn } from './stand-in.ts';
 
 /** A plan that exchanges the device's token: one that works is in force at every moment. */
 const NEW = 'new-token-0123456789';
@@ -14,13 +15,16 @@ let on: FleetDevice;
 let isNewGood: () => boolean;
 let used: string[];
 
+shareFleetDevice(
+  { set: [...['install', 'token'].map((name) => `fleet.allow=${name}`), 'fleet.reach_s=6'] },
+  (...shared) => ([server, on] = shared),
+);
+let first: string | undefined;
 beforeEach(async () => {
-  server = await createStandIn();
   [isNewGood, used] = [() => true, []];
-  on = await createFleetDevice(server, {
-    set: [...['install', 'token'].map((name) => `fleet.allow=${name}`), 'fleet.reach_s=6'],
-  });
-  const old = `TargetToken ${(await readFile(file(), 'utf8')).trim()}`;
+  first ??= await readFile(file(), 'utf8');
+  await writeFile(file(), first);
+  const old = `TargetToken ${first.trim()}`;
   server.intercept = ({ headers }) => {
     const isNew = headers.authorization === `TargetToken ${NEW}`;
     used.push(isNew ? 'new' : 'old');
@@ -28,17 +32,10 @@ beforeEach(async () => {
     return false;
   };
 });
-afterEach(async () => {
-  await on.close();
-  await server.close();
-});
 
 const file = (): string => join(on.device.root, 'fleet-token');
-const rollOut = async (): Promise<string> =>
-  server.assign(
-    await server.publish([planOf({ version: 1, token: NEW }), moduleOf(ipk('one'))]),
-    on.id,
-  );
+const rollOut = (): Promise<string> =>
+  on.rollOut(planOf({ version: 1, token: NEW }), moduleOf(ipk('one')));
 
 /** Every file below a folder that has the new token in it. */
 async function leaksIn(folder: string): Promise<string[]> {
@@ -72,7 +69,7 @@ test('a token that the server does not take leaves all as it was', async () => {
   expect(messages).toContain('error_code token_refused');
   expect(messages.join('\n')).not.toContain(NEW);
   expect(await readFile(file(), 'utf8')).toBe(before);
-  expect([...(await on.device.database()).keys()]).toEqual(['libc']);
+  expect(await on.names()).toEqual(['libc']);
   expect(await leaksIn(on.device.root)).toEqual([]);
 });
 
@@ -84,9 +81,7 @@ test('a token that the server takes a while later is waited for', async () => {
 
 test('a token that is none is refused, and not said', async () => {
   const plan = planOf({ version: 1, token: 'short secret' });
-  const { status, messages } = await on.over(
-    await server.assign(await server.publish([plan]), on.id),
-  );
+  const { status, messages } = await on.over(await on.rollOut(plan));
 
   expect([status, messages.join('\n')]).toEqual(['error', expect.not.stringContaining('secret')]);
   expect(messages).toContain('error_code plan_unreadable');
@@ -105,10 +100,7 @@ test.each([1, 2, 3, 4])(
       });
     });
     const action = await rollOut();
-    const polls = new AbortController();
-    void killed.finally(() => polls.abort());
-    while (!polls.signal.aborted) await on.poll().catch(() => undefined);
-    await killed;
+    await on.pollUntil(killed);
     expect([before, `TargetToken ${NEW}\n`]).toContain(await readFile(file(), 'utf8'));
     await on.daemon.restart();
 

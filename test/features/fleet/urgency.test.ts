@@ -1,32 +1,35 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
+import { openFleetDevice, shareFleetDevice } from './shared-device.ts';
+import type { StandIn } from './stand-in.ts';
 
 let server: StandIn;
 let on: FleetDevice;
 
-const begin = async (...set: string[]): Promise<void> => {
-  on = await createFleetDevice(server, { set });
+let made = 0;
+/** Another one each time: what has come once is not fetched again. */
+const publish = (name = 'one', postinst?: string): Promise<string> => {
+  const files = { [`/usr/share/${name}`]: String((made += 1)) };
+  return server.publish([
+    moduleOf(ipk(name, { files, ...(postinst && { scripts: { postinst } }) })),
+  ]);
 };
-const publish = (name = 'one', postinst?: string): Promise<string> =>
-  server.publish([moduleOf(ipk(name, postinst === undefined ? {} : { scripts: { postinst } }))]);
 const isThere = async (name = 'one'): Promise<boolean> => (await on.device.database()).has(name);
 
-beforeEach(async () => {
-  server = await createStandIn();
-});
-afterEach(async () => {
-  await on.close();
-  await server.close();
-});
+shareFleetDevice({ set: ['fleet.confirm=ask'] }, (...shared) => ([server, on] = shared));
+beforeEach(() => rm(join(on.device.root, 'go'), { force: true }));
+
+/** A device whose daemon does not ask its owner, and has heard nothing yet. */
+async function begin(): Promise<void> {
+  [server, on] = await openFleetDevice();
+}
 
 describe('an action that is not to be installed yet', () => {
   test('of download only is over when its files are here, and nothing is installed', async () => {
-    await begin();
     const action = await server.assign(await publish(), on.id, { type: 'downloadonly' });
 
     expect(await on.over(action)).toMatchObject({ status: 'downloaded' });
@@ -35,7 +38,6 @@ describe('an action that is not to be installed yet', () => {
   });
 
   test('waits with its files for its maintenance window, and is installed when that opens', async () => {
-    await begin();
     const action = await server.assign(await publish(), on.id, { window: 'closed' });
     await on.until(action, (_, { action: shown }) => shown?.state === 'waiting');
     await on.poll();
@@ -56,7 +58,6 @@ describe('the owner', () => {
     ['agrees to', { confirm: '1', status: 'finished', isInstalled: true }],
     ['declines', { confirm: '0', status: 'error', isInstalled: false }],
   ])('%s a soft action with "ask"', async (_, { confirm, status, isInstalled }) => {
-    await begin('fleet.confirm=ask');
     const action = await server.assign(await publish(), on.id, { type: 'soft' });
     await on.until(action, (__, { action: shown }) => shown?.state === 'asking');
     expect(await isThere()).toBe(false);
@@ -67,15 +68,7 @@ describe('the owner', () => {
     expect(await isThere()).toBe(isInstalled);
   });
 
-  test('is not asked about a forced one', async () => {
-    await begin('fleet.confirm=ask');
-    const action = await server.assign(await publish(), on.id, { type: 'forced' });
-
-    expect(await on.over(action)).toMatchObject({ status: 'finished' });
-  });
-
   test('is asked where the server wants a consent, and what he declines is not asked for again', async () => {
-    await begin('fleet.confirm=ask');
     const action = await server.assign(await publish(), on.id, { isConfirmed: false });
     await on.until(action, (_, { action: shown }) => shown?.state === 'asking');
     await on.daemon.post('admin/fleet/confirm', { id: action, confirm: '0' });
@@ -86,13 +79,6 @@ describe('the owner', () => {
 
     expect(server.requests.slice(before)).toHaveLength(1);
     expect((await server.action(on.id, action)).status).toBe('waiting');
-  });
-
-  test('is not asked with "auto": the consent is given', async () => {
-    await begin();
-    const action = await server.assign(await publish(), on.id, { isConfirmed: false });
-
-    expect(await on.over(action)).toMatchObject({ status: 'finished' });
   });
 
   test('can switch the fleet off, over a restart too, and on again', async () => {
@@ -132,7 +118,6 @@ describe('the owner', () => {
 
 describe('an action that the server cancels', () => {
   test('before the device has heard of it is canceled', async () => {
-    await begin();
     const action = await server.assign(await publish(), on.id);
     await server.cancel(on.id, action);
 
@@ -141,7 +126,6 @@ describe('an action that the server cancels', () => {
   });
 
   test('while it waits for its window is canceled', async () => {
-    await begin();
     const action = await server.assign(await publish(), on.id, { window: 'closed' });
     await on.until(action, (_, { action: shown }) => shown?.state === 'waiting');
     await server.cancel(on.id, action);
@@ -150,19 +134,7 @@ describe('an action that the server cancels', () => {
     expect(await isThere()).toBe(false);
   });
 
-  test('while its files come is canceled', async () => {
-    await begin();
-    server.intercept = (request) => request.url?.includes('/artifacts/') === true;
-    const action = await server.assign(await publish(), on.id);
-    await on.until(action, (_, { action: shown }) => shown?.state === 'downloading');
-    await server.cancel(on.id, action);
-
-    expect(await on.over(action)).toMatchObject({ status: 'canceled' });
-    expect(await isThere()).toBe(false);
-  });
-
   test('while its job waits for another one is canceled', async () => {
-    await begin();
     const go = await holdLane();
     const action = await server.assign(await publish(), on.id);
     await on.until(action, (_, { action: shown }) => shown?.task_id !== undefined);
@@ -174,7 +146,6 @@ describe('an action that the server cancels', () => {
   });
 
   test('while it is being installed is rejected, and its true end is reported', async () => {
-    await begin();
     const marker = 'begun';
     const set = await publish(
       'slow',
@@ -197,7 +168,6 @@ describe('an action that the server cancels', () => {
   });
 
   test('for another one gives way to that', async () => {
-    await begin();
     const first = await server.assign(await publish('one'), on.id, { window: 'closed' });
     await on.until(first, (_, { action: shown }) => shown?.state === 'waiting');
     const second = await server.assign(await publish('two'), on.id);

@@ -2,50 +2,46 @@ import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 
-import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
+import {
+  ipk,
+  moduleOf,
+  planOf,
+  type FleetDevice,
+  type FleetDeviceOptions,
+} from './fleet-device.ts';
 import type { PublishedModule } from './fleet-server.ts';
-import { createStandIn, type StandIn } from './stand-in.ts';
+import { shareFleetDevice } from './shared-device.ts';
+import type { StandIn } from './stand-in.ts';
 
 let server: StandIn;
 let on: FleetDevice;
 
-const begin = async (...set: string[]): Promise<void> => {
-  const everything = ['install', 'upgrade', 'remove', 'run', 'settings'];
-  on = await createFleetDevice(server, {
-    set: [...everything.map((name) => `fleet.allow=${name}`), ...set],
-  });
-};
-const rollOut = async (...modules: PublishedModule[]): Promise<string> =>
-  server.assign(await server.publish(modules), on.id);
-const names = async (): Promise<string[]> => [...(await on.device.database()).keys()].sort();
+const ALLOWED = ['install', 'upgrade', 'remove', 'run', 'settings', 'self_upgrade'].map(
+  (name) => `fleet.allow=${name}`,
+);
+const NAMED = ['app.none.url', 'app.main.url', 'odd.main.url'].map(
+  (name) => `fleet.settings=${name}`,
+);
 
-beforeEach(async () => {
-  server = await createStandIn();
-});
-afterEach(async () => {
-  await on.close();
-  await server.close();
-});
+shareFleetDevice({ set: [...ALLOWED, ...NAMED] }, (...shared) => ([server, on] = shared));
 
 test('a file that another file of the same set depends on comes first', async () => {
-  await begin();
-  const action = await rollOut(
+  const action = await on.rollOut(
     moduleOf(ipk('aaa', { fields: { Depends: 'bbb' } }), ipk('bbb'), ipk('ccc')),
   );
 
   expect(await on.over(action)).toMatchObject({ status: 'finished' });
-  expect(await names()).toEqual(['aaa', 'bbb', 'ccc', 'libc']);
+  expect(await on.names()).toEqual(['aaa', 'bbb', 'ccc', 'libc']);
 });
 
 test('an app is installed by its name, and upgraded by the next set', async () => {
-  await begin();
-  await on.over(await rollOut(planOf({ version: 1, install: ['demo'] })));
+  await on.over(await on.rollOut(planOf({ version: 1, install: ['demo'] })));
   expect((await on.device.database()).get('app-meta-demo')?.version).toBe('1.0-1');
   on.device.publish(2);
 
-  const action = await rollOut(planOf({ version: 1, upgrade: ['demo', 'demo-app'] }));
+  const action = await on.rollOut(planOf({ version: 1, upgrade: ['demo', 'demo-app'] }));
 
   expect(await on.over(action)).toMatchObject({ status: 'finished' });
   expect((await on.device.database()).get('demo-app')?.version).toBe('1.1-1');
@@ -56,29 +52,27 @@ test.each([
   ['removes what the device needs', { remove: ['libc'] }, 'essential'],
   ['sets what has no section', { settings: { 'app.none.url': 'x' } }, 'not_found'],
 ])('a plan that %s fails by its code before anything is changed', async (_, plan, code) => {
-  await begin('fleet.settings=app.none.url');
-  const action = await rollOut(planOf({ version: 1, ...plan }), moduleOf(ipk('one')));
+  const action = await on.rollOut(planOf({ version: 1, ...plan }), moduleOf(ipk('one')));
 
   const { status, messages } = await on.over(action);
 
   expect(status).toBe('error');
   expect(messages).toContain(`error_code ${code}`);
-  expect(await names()).toEqual(['libc']);
+  expect(await on.names()).toEqual(['libc']);
 });
 
 test('what the device stands on is removed only by a plan that says so', async () => {
-  await begin();
-  await on.over(await rollOut(moduleOf(ipk('dnsmasq'))));
+  await on.over(await on.rollOut(moduleOf(ipk('dnsmasq'))));
 
-  const refused = await on.over(await rollOut(planOf({ version: 1, remove: ['dnsmasq'] })));
+  const refused = await on.over(await on.rollOut(planOf({ version: 1, remove: ['dnsmasq'] })));
   expect([refused.status, refused.messages.includes('error_code essential')]).toEqual([
     ...['error', true],
   ]);
-  expect(await names()).toEqual(['dnsmasq', 'libc']);
+  expect(await on.names()).toEqual(['dnsmasq', 'libc']);
 
   const plan = planOf({ version: 1, remove: ['dnsmasq'], system: true });
-  expect(await on.over(await rollOut(plan))).toMatchObject({ status: 'finished' });
-  expect(await names()).toEqual(['libc']);
+  expect(await on.over(await on.rollOut(plan))).toMatchObject({ status: 'finished' });
+  expect(await on.names()).toEqual(['libc']);
 });
 
 describe('settings', () => {
@@ -87,9 +81,8 @@ describe('settings', () => {
     "# the app\nconfig app 'main'\n\toption url 'http://old' # where\n\tlist tag 'a'\n";
 
   test('on the list are set, and every other line stays', async () => {
-    await begin('fleet.settings=app.main.url');
     await writeFile(config(), before);
-    const action = await rollOut(
+    const action = await on.rollOut(
       planOf({ version: 1, settings: { 'app.main.url': "http://n'ew" } }),
     );
 
@@ -100,27 +93,25 @@ describe('settings', () => {
   });
 
   test('in a file that cannot be changed so fail before anything is changed', async () => {
-    await begin('fleet.settings=app.main.url', 'fleet.settings=odd.main.url');
     await writeFile(config(), before);
     const odd = "config odd 'main'; option url 'old'\n";
     await writeFile(join(on.device.root, 'etc/config/odd'), odd);
     const settings = { 'app.main.url': 'x', 'odd.main.url': 'x' };
-    const action = await rollOut(planOf({ version: 1, settings }), moduleOf(ipk('one')));
+    const action = await on.rollOut(planOf({ version: 1, settings }), moduleOf(ipk('one')));
 
     expect(await on.over(action)).toMatchObject({ status: 'error' });
     expect(await readFile(config(), 'utf8')).toBe(before);
-    expect(await names()).toEqual(['libc']);
+    expect(await on.names()).toEqual(['libc']);
   });
 });
 
 test('a program that is allowed runs after the packages, and its exit code is reported', async () => {
-  await begin();
   const script = (end: string): Buffer =>
     Buffer.from(`#!/bin/sh\nls ${on.device.root}/usr/lib/opkg/info/one.control && ${end}\n`);
-  const good = await rollOut(moduleOf(ipk('one')), { files: { 'a.run': script('exit 0') } });
+  const good = await on.rollOut(moduleOf(ipk('one')), { files: { 'a.run': script('exit 0') } });
   expect(await on.over(good)).toMatchObject({ status: 'finished' });
 
-  const bad = await rollOut({ files: { 'b.run': script('exit 7') } });
+  const bad = await on.rollOut({ files: { 'b.run': script('exit 7') } });
 
   const { status, messages } = await on.over(bad);
   expect(status).toBe('error');
@@ -128,15 +119,14 @@ test('a program that is allowed runs after the packages, and its exit code is re
 });
 
 test("depotd's own upgrade comes last, and what becomes of it is the end of the action", async () => {
-  await begin('fleet.allow=self_upgrade');
-  const action = await rollOut(moduleOf(ipk('one')), planOf({ version: 1, self_upgrade: true }));
+  const action = await on.rollOut(moduleOf(ipk('one')), planOf({ version: 1, self_upgrade: true }));
 
   const { status, messages } = await on.over(action);
 
   // On this device depotd is no package.
   expect(status).toBe('error');
   expect(messages.join('\n')).toContain('depotd is not installed as a package');
-  expect(await names()).toEqual(['libc', 'one']);
+  expect(await on.names()).toEqual(['libc', 'one']);
 });
 
 describe('with a key of its owner', () => {
@@ -150,16 +140,18 @@ describe('with a key of its owner', () => {
   const other = generateKeyPairSync('ed25519').privateKey;
   const plan = JSON.stringify({ version: 1, install: ['tiny-01'] });
 
-  beforeEach(async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'depotd-key-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+  let folder: string;
+  const withKey = async (): Promise<FleetDeviceOptions> => {
+    folder = await mkdtemp(join(tmpdir(), 'depotd-key-'));
     const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
     await writeFile(join(folder, 'key.pub'), file(raw));
-    await begin(`fleet.key_file=${join(folder, 'key.pub')}`);
-  });
+    return { set: [...ALLOWED, `fleet.key_file=${join(folder, 'key.pub')}`] };
+  };
+  afterAll(() => rm(folder, { recursive: true }));
+  shareFleetDevice(withKey, (...shared) => ([server, on] = shared));
 
   test('a file and a plan that are signed with it are done', async () => {
-    const action = await rollOut(
+    const action = await on.rollOut(
       { files: { 'one.ipk': one.bytes, 'one.ipk.sig': signed(one.bytes) } },
       {
         metadata: {
@@ -170,7 +162,7 @@ describe('with a key of its owner', () => {
     );
 
     expect(await on.over(action)).toMatchObject({ status: 'finished' });
-    expect(await names()).toEqual(['libc', 'one', 'tiny-01']);
+    expect(await on.names()).toEqual(['libc', 'one', 'tiny-01']);
   });
 
   test.each<[string, () => PublishedModule]>([
@@ -195,15 +187,14 @@ describe('with a key of its owner', () => {
       }),
     ],
   ])('what %s is not done', async (_, module) => {
-    const { status } = await on.over(await rollOut(module()));
+    const { status } = await on.over(await on.rollOut(module()));
 
     expect(status).toBe('error');
-    expect(await names()).toEqual(['libc']);
+    expect(await on.names()).toEqual(['libc']);
   });
 });
 
 test('a download that breaks off goes on where it was', async () => {
-  await begin();
   const large = ipk('large', { files: { '/usr/share/large': 'x'.repeat(2_000_000) } });
   const fetched = join(on.device.root, 'tmp/depotd/fleet');
   const partSizes = async (): Promise<number[]> => {
@@ -227,7 +218,7 @@ test('a download that breaks off goes on where it was', async () => {
     if (request.headers.range !== undefined) ranges.push(request.headers.range);
     return intercept(request, response);
   };
-  const action = await rollOut(moduleOf(large));
+  const action = await on.rollOut(moduleOf(large));
 
   expect(await on.over(action)).toMatchObject({ status: 'finished' });
   expect(ranges).toEqual(['bytes=1000-']);

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
-import type { Notes } from '../../../device/ports.ts';
 import { DepotError } from '../../../errors.ts';
 import type { FleetSettings } from '../options.ts';
 import { nowMs } from '../clock.ts';
@@ -28,13 +27,6 @@ export interface Agent {
   close: () => Promise<void>;
 }
 
-export interface AgentOptions {
-  fleet: Fleet;
-  notes: Notes;
-  /** Default `Math.random`. */
-  random?: () => number;
-}
-
 /**
  * Invariants:
  *  - there is one timer, and one exchange at a time;
@@ -42,9 +34,9 @@ export interface AgentOptions {
  *    download that is to be tried again;
  *  - switched off, nothing is sent but that it is.
  */
-export function createAgent({ fleet, notes, random = Math.random }: AgentOptions): Agent {
+export function createAgent(fleet: Fleet, random = Math.random): Agent {
   const { known, settings, log } = fleet;
-  const memory = createMemory(notes, known);
+  const memory = createMemory(fleet);
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
   let isClosed = false;
@@ -210,7 +202,7 @@ const NOTE = 'fleet/agent';
  * What outlives the daemon. It is written only if it has changed: flash wears. One writer at a time
  * writes what is true then: a switch during an exchange is not undone by the end of that.
  */
-function createMemory(notes: Notes, known: Pick<Known, 'intervalS'>): AgentMemory {
+function createMemory({ notes, known }: Fleet) {
   let last: Promise<void> = Promise.resolve();
   /** Undefined before it was read or switched. */
   let state: 'on' | 'off' | undefined;
@@ -227,6 +219,7 @@ function createMemory(notes: Notes, known: Pick<Known, 'intervalS'>): AgentMemor
   };
   return {
     isOn: () => state === 'on',
+    /** Reads what was kept, once: a start after a switch does not undo that. */
     restore: async () => {
       if (state !== undefined) return;
       const kept = await read();
@@ -234,19 +227,11 @@ function createMemory(notes: Notes, known: Pick<Known, 'intervalS'>): AgentMemor
       // Who switched it meanwhile knows better.
       state ??= kept.isOff ? 'off' : 'on';
     },
-    switchTo: (isOn) => (state = isOn ? 'on' : 'off'),
-    keep: () => {
+    switchTo: (isOn: boolean): void => void (state = isOn ? 'on' : 'off'),
+    keep: (): Promise<void> => {
       const written = last.then(write);
       last = written.catch(() => undefined);
       return written;
     },
   };
-}
-
-interface AgentMemory {
-  isOn: () => boolean;
-  /** Reads what was kept, once: a start after a switch does not undo that. */
-  restore: () => Promise<void>;
-  switchTo: (isOn: boolean) => void;
-  keep: () => Promise<void>;
 }

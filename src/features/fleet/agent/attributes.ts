@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { reasonOf } from '../../../errors.ts';
+import { isPresent } from '../../../package-management/database.ts';
+import { metaPackageOf } from '../../../package-management/names.ts';
 import { nowMs } from '../clock.ts';
 import { configData } from './config-data.ts';
-import { driftOf } from './drift.ts';
 import type { FleetSettings } from '../options.ts';
 import type { Fleet, Server } from './fleet.ts';
 
 const GOODBYE_MS = 5000;
 const NOTE = 'fleet/attributes';
 const sentSchema = v.object({ from: v.string(), hash: v.string() });
+const MOST_DRIFT_CHARACTERS = 128;
 /** Changes all the time: it goes along with the others. */
 const RESTLESS = ['free_mb', 'uptime_h'];
 
@@ -69,4 +71,41 @@ function isEarly(
 function hashOf(data: Readonly<Record<string, string>>): string {
   const lasting = Object.entries(data).filter(([name]) => !RESTLESS.includes(name));
   return createHash('sha256').update(JSON.stringify(lasting.sort())).digest('hex').slice(0, 16);
+}
+
+/**
+ * What is missing, or older, of what this server's sets have installed: `adfilter missing, dnsmasq
+ * 2.90-1`. Nothing is done about it. An owner's newer version is none.
+ */
+async function driftOf(
+  { records, manager }: Pick<Fleet, 'records' | 'manager'>,
+  from: string,
+): Promise<string> {
+  const wished = new Map<string, string>();
+  for (const { from: other, rolledOut, work } of records.all()) {
+    if (other !== from || rolledOut === undefined) continue;
+    for (const name of work?.remove ?? []) {
+      for (const each of [metaPackageOf(name), name]) wished.delete(each);
+    }
+    for (const [name, version] of Object.entries(rolledOut)) wished.set(name, version);
+  }
+  if (wished.size === 0) return '';
+  const installed = await manager.installed();
+  return fitting(
+    [...wished].flatMap(([name, version]) => {
+      const now = installed.get(name);
+      if (!isPresent(now)) return [`${name} missing`];
+      const isOlder = manager.compareVersions(now.version, version) < 0;
+      return isOlder ? [`${name} ${now.version}`] : [];
+    }),
+  );
+}
+
+function fitting(found: readonly string[]): string {
+  for (let count = found.length; count > 0; count -= 1) {
+    const more = found.length - count;
+    const text = [...found.slice(0, count), ...(more === 0 ? [] : [`${more} more`])].join(', ');
+    if (text.length <= MOST_DRIFT_CHARACTERS) return text;
+  }
+  return found.length === 0 ? '' : `${found.length} packages`;
 }

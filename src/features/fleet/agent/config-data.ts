@@ -1,13 +1,16 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { networkInterfaces, totalmem, uptime } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { VERSION } from '../../../config/environment.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
+import { run } from '../../../device/exec.ts';
 import { readSmallBytes } from '../../../device/owner-file.ts';
+import { openTrustedFolder } from '../../../device/private-folder.ts';
+import { reasonOf } from '../../../errors.ts';
 import { appOf } from '../../../package-management/names.ts';
 import { isPresent } from '../../../package-management/database.ts';
 import { readMac } from '../controller-id.ts';
 import type { Fleet } from './fleet.ts';
-import { ownAttributes } from './own-attributes.ts';
 
 /** hawkBit takes no longer keys and values, and no more entries. */
 const MOST_CHARACTERS = 128;
@@ -115,4 +118,62 @@ const MOST_BYTES = 64 * 1024;
 async function firstLine(path: string): Promise<string> {
   const text = (await readSmallBytes(path, MOST_BYTES))?.toString() ?? '';
   return text.split('\n')[0]?.trim() ?? '';
+}
+
+const PROGRAM_MS = 5000;
+const MOST_PROGRAM_BYTES = 8192;
+const MOST_KEYS = 40;
+
+/**
+ * What the owner's own program says of the device, as lines `KEY=VALUE`. One that cannot be had is
+ * named by an attribute: values that are gone would look as if the device had lost them.
+ */
+async function ownAttributes({
+  settings,
+  scriptEnvironment,
+  log,
+}: Pick<Fleet, 'settings' | 'scriptEnvironment' | 'log'>): Promise<[string, string][]> {
+  const { attributes_script: file } = settings();
+  if (file === '') return [];
+  try {
+    const program = await trustedProgram(file);
+    const { exitCode, stdout, cutShortBy } = await run(
+      { argv: [program], environment: scriptEnvironment, cwd: '/' },
+      { timeoutMs: PROGRAM_MS, maxBytes: MOST_PROGRAM_BYTES },
+    );
+    if (cutShortBy === 'time') throw new Error(`it took longer than ${PROGRAM_MS / 1000} s`);
+    if (cutShortBy === 'output') throw new Error(`it wrote more than ${MOST_PROGRAM_BYTES} bytes`);
+    if (exitCode !== 0) throw new Error(`it ended with exit code ${exitCode ?? 'none'}`);
+    return attributesIn(stdout);
+  } catch (error) {
+    log.warn({ file, reason: reasonOf(error) }, 'fleet attributes script failed');
+    return [['attributes_error', plainText(reasonOf(error))]];
+  }
+}
+
+/** It runs as this daemon does, so that nobody else may be able to change or replace it. */
+async function trustedProgram(file: string): Promise<string> {
+  const [folder, name] = [dirname(file), basename(file)];
+  if (!isOwn(await lstat(folder))) throw new Error(`others may write in ${folder}`);
+  const program = join(await openTrustedFolder(folder), name);
+  const entry = await lstat(program);
+  if (!entry.isFile()) throw new Error('it is no file');
+  if (!isOwn(entry)) throw new Error('others may change it');
+  return program;
+}
+
+function isOwn({ uid, mode }: { uid: number; mode: number }): boolean {
+  return (uid === 0 || uid === process.getuid?.()) && (mode & 0o022) === 0;
+}
+
+function attributesIn(text: string): [string, string][] {
+  const found = [...text.matchAll(/^([A-Za-z0-9_.-]{1,64})=(.*)$/gm)];
+  return found
+    .slice(0, MOST_KEYS)
+    .map(([, key = '', value = '']) => [`own.${key}`, plainText(value)]);
+}
+
+/** Without what could be taken for more than text. */
+function plainText(value: string): string {
+  return value.replace(/[\p{C}<>]/gu, '').trim();
 }

@@ -2,7 +2,7 @@ import type { Job } from '../../../jobs/job.ts';
 import { isEnded } from '../../../jobs/states.ts';
 import type { Feedback } from '../ddi/feedback.ts';
 import { hasBegun } from '../job/check.ts';
-import { PROGRAM_STEPS } from '../job/programs.ts';
+import { PROGRAM_STEPS } from '../job/memory.ts';
 import { MOST_ATTEMPTS } from '../job/plan.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
@@ -10,7 +10,7 @@ import { isLookOnly } from '../rollout/work.ts';
 import type { Known, Urgency } from './fleet.ts';
 
 /** What an action's next step is decided by. */
-export interface State extends Pick<Known, 'asking' | 'fetched'> {
+export interface State extends Pick<Known, 'fetched'> {
   record: ActionRecord;
   /** Other actions without an end. */
   others: readonly Pick<ActionRecord, 'key' | 'jobId' | 'actionId'>[];
@@ -51,6 +51,8 @@ export type Effect =
   | { do: 'stop-job'; id: string }
   | { do: 'upgrade-depotd' }
   | { do: 'restart-device' }
+  /** Its owner may agree, or decline, until the server is asked again. */
+  | { do: 'ask-owner' }
   /** Said once, whatever its words are then. */
   | { do: 'notify'; once: string; feedback: Feedback }
   | { do: 'report-end' }
@@ -60,11 +62,6 @@ export type Effect =
   /** `isEnd`: once it has arrived, the server has the action's end. */
   | { do: 'answer-cancel'; id: string; feedback: Feedback; isEnd: boolean };
 
-export interface Decision {
-  state: State;
-  effects: Effect[];
-}
-
 /**
  * What is next of an action: pure, and asked anew in each exchange. An effect that fails is decided
  * again in the next one. Invariants:
@@ -72,32 +69,30 @@ export interface Decision {
  *  - an action with an end is never begun, whatever is heard;
  *  - what was forced is done without consent, what may not be done is denied with it.
  */
-export function decide(state: State, heard: Heard): Decision {
+export function decide(state: State, heard: Heard): Effect[] {
   switch (heard.kind) {
     case 'deployment':
       return decideOffer(state, heard.urgency);
     case 'confirmation':
       return decideConfirmation(state);
     case 'cancel':
-      return { state, effects: decideCancel(state) };
+      return decideCancel(state);
     case 'cancel-tried':
-      return { state, effects: decideCancelAnswer(state, heard.id) };
+      return decideCancelAnswer(state, heard.id);
     case 'job':
-      return { state, effects: decideJob(state) };
+      return decideJob(state);
   }
 }
 
-function decideOffer(state: State, urgency: Urgency): Decision {
+function decideOffer(state: State, urgency: Urgency): Effect[] {
   const { record, others } = state;
-  if (record.end !== undefined) return { state, effects: [{ do: 'report-end' }] };
-  if (record.jobId !== undefined) return { state, effects: [] };
+  if (record.end !== undefined) return [{ do: 'report-end' }];
+  if (record.jobId !== undefined) return [];
   const busy = others.find(({ jobId }) => jobId !== undefined);
   if (busy !== undefined) {
-    const message = `it waits for action ${busy.actionId}, which is still being done`;
-    return { state, effects: [said('scheduled', message)] };
+    return [said('scheduled', `it waits for action ${busy.actionId}, which is still being done`)];
   }
-  const next = decideBeginning(state, urgency);
-  return { ...next, effects: [...others.flatMap((each) => replace(state, each)), ...next.effects] };
+  return [...others.flatMap((each) => replace(state, each)), ...decideBeginning(state, urgency)];
 }
 
 /** The server has offered another one instead, or has forgotten it. */
@@ -114,35 +109,30 @@ function replace({ fetching }: State, { key }: Pick<ActionRecord, 'key'>): Effec
   ];
 }
 
-function decideBeginning(state: State, urgency: Urgency): Decision {
+function decideBeginning(state: State, urgency: Urgency): Effect[] {
   const { record, fetched, fetching, confirm } = state;
-  const { key, title, consent } = record;
-  if (urgency.download === 'skip') return { state, effects: [] };
-  if (fetched !== key) {
-    if (fetching !== undefined) return { state, effects: [] };
-    return { state, effects: decideFetch(state, title) };
-  }
-  if (urgency.update === 'skip') return { state, effects: holdBack(key, urgency) };
+  const { key, title, consent, work } = record;
+  if (urgency.download === 'skip') return [];
+  if (fetched !== key) return fetching === undefined ? decideFetch(state) : [];
+  if (urgency.update === 'skip') return holdBack(key, urgency);
   // What is forced is not asked for: the operator has decided.
   if (confirm === 'ask' && urgency.update === 'attempt' && consent === undefined) {
     const notice = said('scheduled', 'it waits for the owner of the device, who is asked');
-    return { state: { ...state, asking: { key, by: 'deployment' } }, effects: [notice] };
+    return [{ do: 'ask-owner' }, notice];
   }
   if (consent === 'denied') {
     const message = 'the owner of the device has declined';
-    const end = { result: 'canceled', message, errorCode: 'stopped' } as const;
-    return { state, effects: [{ do: 'end', key, end }, { do: 'report-end' }] };
+    return ended(key, { result: 'canceled', message, errorCode: 'stopped' });
   }
-  if (record.work !== undefined && isLookOnly(record.work)) {
-    const end = { result: 'success', message: title, exitCode: 0 } as const;
-    return { state, effects: [{ do: 'end', key, end }, { do: 'report-end' }] };
+  if (work !== undefined && isLookOnly(work)) {
+    return ended(key, { result: 'success', message: title, exitCode: 0 });
   }
-  return { state, effects: [{ do: 'begin-job' }, said('proceeding', 'installing')] };
+  return [{ do: 'begin-job' }, said('proceeding', 'installing')];
 }
 
 /** The server is told once why files do not come: they may be tried for a day. */
-function decideFetch({ fetchFailure }: State, title: string): Effect[] {
-  if (fetchFailure === undefined) return [said('download', title), { do: 'fetch' }];
+function decideFetch({ fetchFailure, record }: State): Effect[] {
+  if (fetchFailure === undefined) return [said('download', record.title), { do: 'fetch' }];
   const { reason, isTooEarly } = fetchFailure;
   const notice = said('proceeding', `it is tried again: ${reason}`, 'download failed');
   return isTooEarly ? [notice] : [notice, { do: 'fetch' }];
@@ -155,28 +145,25 @@ function decideFetch({ fetchFailure }: State, title: string): Effect[] {
 function holdBack(key: string, { maintenanceWindow: window }: Urgency): Effect[] {
   const message = 'the files are here, and wait to be installed';
   if (window !== undefined) return [said('downloaded', message)];
-  return [{ do: 'end', key, end: { result: 'downloaded', message } }, { do: 'report-end' }];
+  return ended(key, { result: 'downloaded', message });
 }
 
-function decideConfirmation(state: State): Decision {
-  const { key, end, consent: answer, isReported } = state.record;
+function ended(key: string, end: Omit<ActionEnd, 'at'>): Effect[] {
+  return [{ do: 'end', key, end }, { do: 'report-end' }];
+}
+
+function decideConfirmation({ record, confirm }: State): Effect[] {
+  const { end, consent: answer, isReported } = record;
   // What may not be done is denied whoever would agree.
   const isRefused = end?.result === 'failure';
-  const agreed = answer ?? (state.confirm === 'auto' ? 'given' : undefined);
+  const agreed = answer ?? (confirm === 'auto' ? 'given' : undefined);
   const consent = isRefused ? 'denied' : agreed;
-  if (consent === undefined) {
-    return { state: { ...state, asking: { key, by: 'confirmation' } }, effects: [] };
-  }
+  // Who has declined may agree as long as it is offered.
+  const asked: Effect[] = isRefused || consent === 'given' ? [] : [{ do: 'ask-owner' }];
   // hawkBit goes on offering what was denied.
-  const wasSaid = consent === 'denied' && answer === 'denied' && isReported;
-  const details = [end?.message ?? `consent ${consent}`];
-  const effects: Effect[] = wasSaid ? [] : [{ do: 'confirm', consent, details }];
-  return { state: isRefused ? state : { ...state, asking: askingOf(key, consent) }, effects };
-}
-
-/** Who has declined may agree as long as it is offered. */
-function askingOf(key: string, consent: 'given' | 'denied'): State['asking'] {
-  return consent === 'denied' ? { key, by: 'confirmation' } : undefined;
+  const wasSaid = answer === 'denied' && isReported;
+  if (consent === undefined || wasSaid) return asked;
+  return [...asked, { do: 'confirm', consent, details: [end?.message ?? `consent ${consent}`] }];
 }
 
 /** What can be undone is stopped. A job ends in its own time; the exchange after that answers. */
@@ -208,8 +195,9 @@ function decideCancelAnswer({ record: { end }, job }: State, id: string): Effect
     // A job that is beyond its check goes on to its end, which is then the true one.
     if (job === undefined || job.stopRequested === true) return [];
     const details = ['it is being installed: its end will be reported'];
-    const feedback = { execution: 'rejected', finished: 'none', details } as const;
-    return [{ do: 'answer-cancel', id, feedback, isEnd: false }];
+    return [
+      { do: 'answer-cancel', id, feedback: { execution: 'rejected', details }, isEnd: false },
+    ];
   }
   if (end.result === 'canceled' || end.result === 'downloaded') {
     return [{ do: 'answer-cancel', id, feedback: canceled(end.message), isEnd: true }];
@@ -296,5 +284,5 @@ function endOf({ state, error, errorCode, exitCode }: Job, title: string): Omit<
 }
 
 function said(execution: Feedback['execution'], detail: string, once = detail): Effect {
-  return { do: 'notify', once, feedback: { execution, finished: 'none', details: [detail] } };
+  return { do: 'notify', once, feedback: { execution, details: [detail] } };
 }

@@ -1,14 +1,12 @@
 import { DepotError } from '../../../errors.ts';
 import { failureFacts } from '../../../jobs/explanation.ts';
 import { unixNow } from '../../../jobs/job.ts';
-import type { DdiClient } from '../ddi/client.ts';
 import { actionOfLink } from '../ddi/links.ts';
 import type { Chunk, Deployment } from '../ddi/schemas.ts';
 import { isOpen, type ActionEnd } from '../records/action-record.ts';
 import { actionKey } from '../rollout/action-key.ts';
-import { checkAllowed } from '../rollout/permission.ts';
-import { readWork, shown } from '../rollout/read-work.ts';
-import { checkPlanSignatures, readVerificationKey } from '../rollout/signature.ts';
+import { checkAllowed, checkPlanSignatures, readVerificationKey } from '../rollout/permission.ts';
+import { readWork, titleOf } from '../rollout/read-work.ts';
 import type { Work } from '../rollout/work.ts';
 import type { Fleet, Offered, Server } from './fleet.ts';
 import { RESTARTING } from './restart.ts';
@@ -22,11 +20,7 @@ import { checkSizes } from './transfer.ts';
 export async function offeredAt(
   fleet: Fleet,
   server: Server,
-  {
-    kind,
-    href,
-    ask,
-  }: { kind: string; href: string; ask: () => ReturnType<DdiClient['deployment']> },
+  { kind, href }: { kind: 'confirmationBase' | 'deploymentBase'; href: string },
 ): Promise<Offered> {
   const { known, records } = fleet;
   const { offered } = known;
@@ -36,7 +30,9 @@ export async function offeredAt(
   if (offered?.href.includes(`/${kind}/${wanted}?`) === true && canBeNoOther(fleet, offered)) {
     return (known.offered = { ...offered, href });
   }
-  const { id, deployment, history } = await ask();
+  const { id, deployment, history } = await (kind === 'deploymentBase'
+    ? server.client.deployment(href)
+    : server.client.confirmation(href));
   if (id !== wanted) {
     throw new DepotError('bad_request', `cannot do the action ${wanted}: the answer is of ${id}`);
   }
@@ -92,7 +88,7 @@ async function recordAction(
     if (record.end === undefined || !record.isReported) return;
     // The server was put back from a backup, say, and has forgotten.
     log.info({ action: id }, 'fleet action offered again: its end is reported again');
-    await records.update(key, () => ({ isReported: false, unknownReports: 0 }));
+    await records.update(key, { isReported: false, unknownReports: 0 });
     return;
   }
   const highest = records.forgottenUpTo({ from, actionId: id });
@@ -100,21 +96,18 @@ async function recordAction(
     highest === undefined
       ? await judge(fleet, deployment, history)
       : { end: mayHaveBeenDone(id, highest) };
-  const title = deployment.chunks.map(({ name, version }) => `${shown(name)} ${shown(version)}`);
+  const title = titleOf(deployment.chunks);
   await records.add({
     key,
     from,
     actionId: id,
-    title: title.sort().join(', ').slice(0, 200),
+    title,
     createdAt: unixNow(),
-    number: 0,
     attempts: 0,
-    isCancelAsked: false,
     isReported: false,
-    unknownReports: 0,
     ...judged,
   });
-  log.info({ action: id, title: title.join(', ').slice(0, 200) }, 'fleet action offered');
+  log.info({ action: id, title }, 'fleet action offered');
 }
 
 /** Nobody knows, so that it is not begun. */
@@ -123,11 +116,6 @@ function mayHaveBeenDone(id: string, highest: string): ActionEnd {
     `cannot do the action ${id}: it may have been done already; this device has no record ` +
     `of its actions up to ${highest} any more; assign it anew`;
   return { result: 'failure', message, errorCode: 'not_allowed', at: unixNow() };
-}
-
-function forgotten(): DepotError {
-  const message = 'the device restarted for it, and has lost its record of that (main.state_dir)';
-  return new DepotError('forbidden', `cannot do the action: ${message}`);
 }
 
 /** What is to be done, or why nothing of it is. */
@@ -141,11 +129,14 @@ async function judge(
     if (keyFile !== '') {
       checkPlanSignatures(deployment.chunks, await readVerificationKey(keyFile));
     }
-    const work = readWork(deployment, manager.files.ending);
+    const work = readWork(deployment.chunks, manager.files.ending);
     checkAllowed(work, settings());
     checkSizes(work, maxDownloadMb());
     // It would restart at each boot.
-    if (work.reboot && history.some((text) => text.includes(RESTARTING))) throw forgotten();
+    if (work.reboot && history.some((text) => text.includes(RESTARTING))) {
+      const why = 'the device restarted for it, and has lost its record of that (main.state_dir)';
+      throw new DepotError('forbidden', `cannot do the action: ${why}`);
+    }
     return { work };
   } catch (error) {
     if (!(error instanceof DepotError) || error.code === 'unavailable') throw error;

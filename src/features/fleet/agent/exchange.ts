@@ -8,7 +8,7 @@ import type { Poll } from '../ddi/schemas.ts';
 import { sendAttributes } from './attributes.ts';
 import { canceled } from './decide.ts';
 import { offeredAt } from './deployment.ts';
-import { forgetful, type Fleet, type Server } from './fleet.ts';
+import type { Fleet, Server } from './fleet.ts';
 import { jobOf } from './jobs.ts';
 import { act } from './perform.ts';
 import { areEndsOfItsActions, reportEnds } from './report.ts';
@@ -27,7 +27,16 @@ import { areEndsOfItsActions, reportEnds } from './report.ts';
 export async function exchange(fleet: Fleet, server: Server, isPollDue: boolean): Promise<void> {
   const { known } = fleet;
   // Another server or another name: nothing of what the one before said holds.
-  if (known.from !== server.from) Object.assign(known, forgetful(), { from: server.from });
+  if (known.from !== server.from) {
+    const { from } = server;
+    Object.assign(known, {
+      from,
+      links: {},
+      etag: undefined,
+      offered: undefined,
+      asking: undefined,
+    });
+  }
   await adoptEndedJobs(fleet, server);
   const isDoubted = mayHaveForgotten(fleet) || !(await areEndsOfItsActions(fleet, server));
   if (isDoubted) known.offered = undefined;
@@ -82,15 +91,15 @@ async function follow(fleet: Fleet, server: Server): Promise<void> {
   known.asking = undefined;
   if (cancelAction !== undefined) await handleCancel(fleet, server, cancelAction.href);
   else if (confirmationBase !== undefined) {
-    const { href } = confirmationBase;
-    const ask = () => server.client.confirmation(href);
-    const { key } = await offeredAt(fleet, server, { kind: 'confirmationBase', href, ask });
+    const { key } = await offeredAt(fleet, server, {
+      kind: 'confirmationBase',
+      ...confirmationBase,
+    });
     await act(fleet, server, { key, heard: { kind: 'confirmation' } });
   } else if (deploymentBase !== undefined) {
     const { href } = deploymentBase;
-    const ask = () => server.client.deployment(href);
     try {
-      const offered = await offeredAt(fleet, server, { kind: 'deploymentBase', href, ask });
+      const offered = await offeredAt(fleet, server, { kind: 'deploymentBase', href });
       const heard = { kind: 'deployment', urgency: offered } as const;
       await act(fleet, server, { key: offered.key, heard });
     } catch (error) {
@@ -147,7 +156,7 @@ async function adoptEndedJobs(fleet: Fleet, server: Server): Promise<void> {
 async function forgetCanceled({ records }: Fleet, { from }: Server): Promise<void> {
   for (const { key, end, isCancelAsked, isReported, from: other } of records.all()) {
     const isOver = end?.result === 'canceled' && isCancelAsked && !isReported;
-    if (isOver && other === from) await records.update(key, () => ({ isReported: true }));
+    if (isOver && other === from) await records.update(key, { isReported: true });
   }
 }
 

@@ -50,36 +50,36 @@ export type Urgency = Pick<Deployment, 'download' | 'update' | 'maintenanceWindo
 /** What is known of the server and of the action under way; lost with the daemon. */
 export interface Known {
   /** Whose words they are, as `addressKey` makes it. */
-  from: string | undefined;
-  etag: string | undefined;
+  from?: string | undefined;
+  etag?: string | undefined;
   links: NonNullable<Poll['_links']>;
   /** In seconds. */
-  intervalS: number | undefined;
+  intervalS?: number | undefined;
   /** Polls in a row that failed. */
   failures: number;
-  lastError: string | undefined;
+  lastError?: string | undefined;
   /** The last good poll, and the next one, by `nowMs`. */
-  polledMs: number | undefined;
-  nextPollMs: number | undefined;
+  polledMs?: number | undefined;
+  nextPollMs?: number | undefined;
   /** What is behind the link of the action that is offered: it is asked for once. */
-  offered: Offered | undefined;
-  transfer: Transfer | undefined;
-  fetchFailure: FetchFailure | undefined;
-  /** The action whose owner is asked, and by which way the answer goes. */
-  asking: { key: string; by: 'confirmation' | 'deployment' } | undefined;
+  offered?: Offered | undefined;
+  transfer?: Transfer | undefined;
+  fetchFailure?: FetchFailure | undefined;
+  /** The key of the action whose owner is asked. */
+  asking?: string | undefined;
   /** The key of the action whose files are here, whole. */
-  fetched: string | undefined;
+  fetched?: string | undefined;
   /** Notices sent in this run of the daemon, by the key of the action. */
   notices: Map<string, Notices>;
   /** Id of an action that had ended at the server before this device sent its end. */
-  endedBefore: string | undefined;
+  endedBefore?: string | undefined;
   /** What was sent last of the device itself. */
-  attributes: { from: string; hash: string } | undefined;
+  attributes?: { from: string; hash: string } | undefined;
   /** When that was looked at last (by `nowMs`), and the drift that was found. */
-  looked: { from: string; drift: string; atMs: number } | undefined;
+  looked?: { from: string; drift: string; atMs: number } | undefined;
   counts: Counts;
   /** For packages, at the last exchange. */
-  freeBytes: number | undefined;
+  freeBytes?: number | undefined;
 }
 
 export interface Offered extends Urgency {
@@ -124,28 +124,11 @@ export interface Counts {
   mirrorFailures: number;
 }
 
-/** What a server has said, before it has said anything. */
-export function forgetful(): Pick<Known, 'etag' | 'links' | 'offered' | 'asking'> {
-  return { etag: undefined, links: {}, offered: undefined, asking: undefined };
-}
-
 export function createKnown(): Known {
   return {
-    ...forgetful(),
-    from: undefined,
-    intervalS: undefined,
+    links: {},
     failures: 0,
-    lastError: undefined,
-    polledMs: undefined,
-    nextPollMs: undefined,
-    transfer: undefined,
-    fetchFailure: undefined,
-    fetched: undefined,
-    endedBefore: undefined,
-    attributes: undefined,
-    looked: undefined,
     notices: new Map(),
-    freeBytes: undefined,
     counts: {
       polls: { ok: 0, unchanged: 0, failed: 0 },
       reports: new Map(),

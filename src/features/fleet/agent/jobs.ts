@@ -11,21 +11,15 @@ export const SELF_UPGRADE_JOB = 'self-upgrade';
  * Begins the job of an action. The attempt is on record before the job is asked for, so that a
  * daemon that was killed in between finds the job by it, or asks again.
  */
-export async function beginJob(fleet: Fleet, { key }: ActionRecord): Promise<void> {
+export async function beginJob(fleet: Fleet, { key, attempts }: ActionRecord): Promise<void> {
   const { records, submit } = fleet;
-  const record = await records.update(key, ({ attempts }) => ({ attempts: Math.max(1, attempts) }));
+  const record = await records.update(key, { attempts: Math.max(1, attempts) });
   if (record?.work === undefined) return;
-  const job = jobOf(fleet, record);
-  if (job !== undefined) {
-    await records.update(key, () => ({ jobId: job.id }));
-    return;
-  }
   const params = { ...paramsOf(key, record.work), attempt: String(record.attempts) };
-  const submission = await submit(FLEET_JOB, record.title, params);
-  if ('job' in submission) {
-    const { id } = submission.job;
-    await records.update(key, () => ({ jobId: id }));
-  }
+  const known = jobOf(fleet, record);
+  const found =
+    known === undefined ? await submit(FLEET_JOB, record.title, params) : { job: known };
+  if ('job' in found) await records.update(key, { jobId: found.job.id });
 }
 
 /** The job of the last attempt, if there is one. */

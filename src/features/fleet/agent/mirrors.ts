@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { rootCertificates } from 'node:tls';
 import { timeLimit } from '../../../device/command.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
-import { createConnection, type Connection } from '../ddi/connection.ts';
+import { createConnection } from '../ddi/connection.ts';
+import { prefixOf } from '../ddi/links.ts';
 import type { FleetSettings } from '../options.ts';
 import type { WantedFile } from '../rollout/work.ts';
 import type { Fleet } from './fleet.ts';
@@ -41,20 +42,16 @@ export async function openMirrors({ settings, log, known }: Fleet): Promise<Mirr
   const all = mirrors.map((mirror) => ({
     mirror,
     failures: 0,
-    connection: createConnection(
-      mirror,
-      { authorization: undefined, tls },
-      { answerMs: ANSWER_MS },
-    ),
+    connection: createConnection(mirror, { tls }, { answerMs: ANSWER_MS }),
   }));
   return {
     fetch: async (file, signal, work) => {
       const limitMs = START_MS + Math.ceil(file.bytes / LEAST_BYTES_PER_S) * 1000;
       for (const each of all.filter(({ failures }) => failures < MOST_FAILURES)) {
         const bounded = AbortSignal.any([signal, timeLimit(limitMs)]);
-        const ask = (from: number) => askFor(each, { file, from, signal: bounded });
+        const path = `${prefixOf(each.mirror)}/${file.sha256}`;
         try {
-          await work(ask, bounded);
+          await work((from) => each.connection.open(path, from, bounded), bounded);
           return true;
         } catch (error) {
           const isOwn = error instanceof DepotError && OWN.includes(error.code);
@@ -68,15 +65,6 @@ export async function openMirrors({ settings, log, known }: Fleet): Promise<Mirr
     },
     close: () => all.forEach(({ connection }) => connection.close()),
   };
-}
-
-function askFor(
-  { mirror, connection }: { mirror: string; connection: Connection },
-  { file, from, signal }: { file: WantedFile; from: number; signal: AbortSignal },
-): Promise<IncomingMessage> {
-  const path = `${new URL(mirror).pathname.replace(/\/+$/, '')}/${file.sha256}`;
-  const range: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
-  return connection.open({ method: 'GET', path, headers: { ...range, accept: '*/*' } }, signal);
 }
 
 /** Of the owner's authority or of any other: what comes is known by its hash. */

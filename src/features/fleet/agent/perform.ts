@@ -18,9 +18,11 @@ export async function act(
 ): Promise<void> {
   const record = fleet.records.find(key);
   if (record === undefined) return;
-  const { state, effects } = decide(await stateOf(fleet, record), heard);
-  fleet.known.asking = state.asking;
-  for (const effect of effects) await perform(fleet, server, { key, effect });
+  const effects = decide(await stateOf(fleet, record), heard);
+  for (const effect of effects) {
+    const now = fleet.records.find(key);
+    if (now !== undefined) await perform({ fleet, server, record: now }, effect);
+  }
 }
 
 async function stateOf(fleet: Fleet, record: ActionRecord): Promise<State> {
@@ -31,7 +33,6 @@ async function stateOf(fleet: Fleet, record: ActionRecord): Promise<State> {
     others: records.all().filter((other) => isOpen(other) && other.key !== record.key),
     job: jobOf(fleet, record),
     selfUpgrade: queue.all().findLast(({ kind }) => kind === SELF_UPGRADE_JOB),
-    asking: known.asking,
     fetched: known.fetched,
     fetching: known.transfer?.key,
     fetchFailure: fetchFailureOf(known, record.key),
@@ -41,89 +42,49 @@ async function stateOf(fleet: Fleet, record: ActionRecord): Promise<State> {
   };
 }
 
-async function perform(
-  fleet: Fleet,
-  server: Server,
-  { key, effect }: { key: string; effect: Effect },
-): Promise<void> {
-  const { records, known, queue, submit } = fleet;
-  const record = records.find(key);
-  if (record === undefined) return;
-  switch (effect.do) {
-    case 'change':
-      await records.update(key, () => effect.change);
-      break;
-    case 'end': {
-      const end = { ...effect.end, at: unixNow() };
-      const isReported = effect.isReported ?? false;
-      await records.update(effect.key, (before) => ({
-        end,
-        isReported: before.isReported || isReported,
-      }));
-      break;
-    }
-    case 'fetch':
-      startTransfer(fleet, record, known.offered);
-      break;
-    case 'stop-fetching':
-      known.transfer?.controller.abort();
-      break;
-    case 'begin-job':
-      await beginJob(fleet, record);
-      break;
-    case 'stop-job':
-      await queue.stop(effect.id);
-      break;
-    case 'upgrade-depotd':
-      await submit(SELF_UPGRADE_JOB, OWN_PACKAGE, {});
-      break;
-    case 'restart-device':
-      await restartDevice(fleet, server, record);
-      break;
-    default:
-      await say(fleet, server, { record, effect });
-  }
+/** What an effect is done with; the record as the effects before it left it. */
+interface Deed {
+  fleet: Fleet;
+  server: Server;
+  record: ActionRecord;
 }
 
-type Words = Extract<
-  Effect,
-  { do: 'notify' | 'report-end' | 'report-end-or-reject' | 'confirm' | 'answer-cancel' }
->;
-
-/** What the server is told. */
-async function say(
-  fleet: Fleet,
-  server: Server,
-  { record, effect }: { record: ActionRecord; effect: Words },
-): Promise<void> {
-  const { records } = fleet;
-  const { client } = server;
-  const { key, actionId, end } = record;
-  switch (effect.do) {
-    case 'notify':
-      await notifyOnce(fleet, server, { record, ...effect });
-      break;
-    case 'report-end':
-      await reportEnd(fleet, server, record);
-      break;
-    case 'report-end-or-reject': {
-      if (await reportEnd(fleet, server, record)) return;
-      const details = [`it had ended before: ${end?.message ?? ''}`];
-      await client.answerCancel(effect.id, { execution: 'rejected', finished: 'none', details });
-      break;
-    }
-    case 'confirm': {
-      const { consent, details } = effect;
-      const reception = await client.confirm(actionId, consent === 'given', details);
-      if (reception === 'later') return;
-      await records.update(key, () => ({ consent, isReported: consent === 'denied' }));
-      break;
-    }
-    case 'answer-cancel': {
-      const reception = await client.answerCancel(effect.id, effect.feedback);
-      if (effect.isEnd && reception !== 'later') {
-        await records.update(key, () => ({ isReported: true }));
-      }
-    }
-  }
+function perform<Kind extends Effect['do']>(deed: Deed, effect: EffectOf<Kind>): unknown {
+  return DEEDS[effect.do](deed, effect);
 }
+
+type EffectOf<Kind extends Effect['do']> = Extract<Effect, { do: Kind }>;
+
+const DEEDS: { [Kind in Effect['do']]: (deed: Deed, effect: EffectOf<Kind>) => unknown } = {
+  change: ({ fleet, record }, { change }) => fleet.records.update(record.key, change),
+  end: ({ fleet }, { key, end, isReported }) =>
+    fleet.records.update(key, {
+      end: { ...end, at: unixNow() },
+      ...(isReported && { isReported }),
+    }),
+  fetch: ({ fleet, record }) => startTransfer(fleet, record, fleet.known.offered),
+  'stop-fetching': ({ fleet }) => fleet.known.transfer?.controller.abort(),
+  'begin-job': ({ fleet, record }) => beginJob(fleet, record),
+  'stop-job': ({ fleet }, { id }) => fleet.queue.stop(id),
+  'upgrade-depotd': ({ fleet }) => fleet.submit(SELF_UPGRADE_JOB, OWN_PACKAGE, {}),
+  'restart-device': ({ fleet, server, record }) => restartDevice(fleet, server, record),
+  'ask-owner': ({ fleet, record }) => void (fleet.known.asking = record.key),
+  notify: ({ fleet, server, record }, effect) => notifyOnce(fleet, server, { record, ...effect }),
+  'report-end': ({ fleet, server, record }) => reportEnd(fleet, server, record),
+  'report-end-or-reject': async ({ fleet, server, record }, { id }) => {
+    if (await reportEnd(fleet, server, record)) return;
+    const details = [`it had ended before: ${record.end?.message ?? ''}`];
+    await server.client.answerCancel(id, { execution: 'rejected', details });
+  },
+  confirm: async ({ fleet, server, record }, { consent, details }) => {
+    const reception = await server.client.confirm(record.actionId, consent === 'given', details);
+    if (reception === 'later') return;
+    await fleet.records.update(record.key, { consent, isReported: consent === 'denied' });
+  },
+  'answer-cancel': async ({ fleet, server, record }, { id, feedback, isEnd }) => {
+    const reception = await server.client.answerCancel(id, feedback);
+    if (isEnd && reception !== 'later') {
+      await fleet.records.update(record.key, { isReported: true });
+    }
+  },
+};

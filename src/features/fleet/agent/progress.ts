@@ -50,7 +50,7 @@ async function report(
   Object.assign(notices, { lastAt: nowMs(), lastText: text });
   await notify(fleet, server, {
     record,
-    feedback: { execution, finished: 'none', details: text.split('\n') },
+    feedback: { execution, details: text.split('\n') },
   });
 }
 

@@ -48,7 +48,7 @@ export async function reportEnds(fleet: Fleet, server: Server): Promise<void> {
     const isForgotten = all
       .slice(all.indexOf(record) + 1)
       .some((later) => later.from === from && later.actionId === actionId);
-    if (isForgotten) await fleet.records.update(key, () => ({ isReported: true }));
+    if (isForgotten) await fleet.records.update(key, { isReported: true });
     else await reportEnd(fleet, server, record);
   }
 }
@@ -98,21 +98,19 @@ export async function reportEnd(
   const feedback = await feedbackOf(fleet, record, end);
   let reception = await client.report(actionId, feedback);
   // Whatever it dislikes is in the details.
-  if (reception === 'refused') reception = await client.report(actionId, withoutDetails(feedback));
+  if (reception === 'refused') {
+    reception = await client.report(actionId, { ...feedback, details: [] });
+  }
   count(fleet, reception);
   if (reception === 'ended') fleet.known.endedBefore = actionId;
   if (reception === 'later') return false;
   const unknownReports = record.unknownReports + (reception === 'unknown' ? 1 : 0);
   const isReported = reception !== 'unknown' || unknownReports >= MOST_UNKNOWN_REPORTS;
-  await records.update(key, () => ({ isReported, unknownReports }));
+  await records.update(key, { isReported, unknownReports });
   const fields = { action: actionId, result: end.result, reception };
   if (reception === 'accepted') log.info(fields, 'fleet action reported');
   else log.warn(fields, 'fleet action: the server does not take its end');
   return isReported;
-}
-
-function withoutDetails(feedback: Feedback): Feedback {
-  return { ...feedback, details: [] };
 }
 
 function count({ known: { counts } }: Fleet, reception: Reception): void {
@@ -125,7 +123,7 @@ async function feedbackOf(
   { result, message, errorCode, exitCode }: ActionEnd,
 ): Promise<Feedback> {
   if (result === 'downloaded') {
-    return { execution: 'downloaded', finished: 'none', details: [message] };
+    return { execution: 'downloaded', details: [message] };
   }
   const { jobId, work } = record;
   const hasProgram = work?.files.some(({ kind }) => kind === 'program') === true;
@@ -134,7 +132,7 @@ async function feedbackOf(
   return {
     execution: 'closed',
     finished: result === 'success' ? 'success' : 'failure',
-    ...(exitCode === undefined ? {} : { code: exitCode }),
+    code: exitCode,
     details: [
       ...lines,
       ...(result === 'success' ? (record.diff ?? []) : []),

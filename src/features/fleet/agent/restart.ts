@@ -22,12 +22,14 @@ export async function restartDevice(
   const fail = async (why: string): Promise<void> => {
     const message = `cannot restart the device: ${why}`;
     const end: ActionEnd = { result: 'failure', message, errorCode: 'unknown', at: unixNow() };
-    await records.update(key, () => ({ end }));
+    await records.update(key, { end });
   };
   const { said } = noticesOf(known, record);
   if (!said.has(RESTARTING)) {
-    const feedback = { execution: 'proceeding', finished: 'none', details: [RESTARTING] } as const;
-    const reception = await client.report(actionId, feedback);
+    const reception = await client.report(actionId, {
+      execution: 'proceeding',
+      details: [RESTARTING],
+    });
     if (reception === 'later') return;
     if (reception !== 'accepted') {
       await fail(`the server does not take that it does, ${reception}`);
@@ -36,7 +38,7 @@ export async function restartDevice(
     said.add(RESTARTING);
   }
   const restart = { boot: await processes.bootId(), atS: uptime() };
-  await records.update(key, () => ({ restart }));
+  await records.update(key, { restart });
   log.warn({ action: actionId }, 'fleet action restarts the device');
   const { exitCode, stderr } = await run(
     { argv: [paths.onDevice('/sbin/reboot')], environment: scriptEnvironment, cwd: '/' },

@@ -8,7 +8,8 @@ import { downloadsOf, type Work } from '../rollout/work.ts';
 import { EARLY_MS, pauseMs } from '../schedule.ts';
 import { nowMs } from '../clock.ts';
 import { openMirrors } from './mirrors.ts';
-import type { FetchFailure, Fleet, Known, Offered, Transfer } from './fleet.ts';
+import type { State } from './decide.ts';
+import type { Fleet, Known, Offered, Transfer } from './fleet.ts';
 
 /** A download that fails so often, or for so long, ends its action. */
 const MOST_FAILURES = 100;
@@ -18,6 +19,8 @@ const USEFUL_BYTES = 64 * 1024;
 /** Failures that another attempt changes nothing of. */
 const FINAL = ['bad_request', 'too_large', 'no_space', 'forbidden'];
 const MIB = 1024 ** 2;
+/** Slower than that, pieces would come more rarely than the line has to say something. */
+const LEAST_KIB_S = 8;
 
 /**
  * Fetches the files of an action beside the exchanges, so that a request to cancel is heard
@@ -32,21 +35,22 @@ export function startTransfer(
   const { known, log } = fleet;
   const { key, work } = record;
   if (work === undefined || offered === undefined || known.transfer !== undefined) return;
-  const totalBytes = downloadsOf(work).reduce((sum, { bytes }) => sum + bytes, 0);
+  const totalBytes = bytesIn(work);
   const transfer: Transfer = { key, controller: new AbortController(), doneBytes: 0, totalBytes };
   known.transfer = transfer;
-  const succeed = (): boolean => {
-    Object.assign(known, { fetched: key, fetchFailure: undefined });
-    return true;
+  const run = async (): Promise<boolean> => {
+    const bytesBefore = await bytesOf(fleet, work);
+    try {
+      await transferAll(fleet, { work, offered, transfer });
+      Object.assign(known, { fetched: key, fetchFailure: undefined });
+      return true;
+    } catch (error) {
+      if (transfer.controller.signal.aborted) return true;
+      const hasGained = (await bytesOf(fleet, work)) - bytesBefore >= USEFUL_BYTES;
+      return recordFailure(fleet, key, { error, hasGained });
+    }
   };
-  void bytesOf(fleet, work)
-    .then((bytesBefore) =>
-      transferAll(fleet, { work, offered, transfer }).then(succeed, async (error: unknown) => {
-        if (transfer.controller.signal.aborted) return true;
-        const hasGained = (await bytesOf(fleet, work)) - bytesBefore >= USEFUL_BYTES;
-        return recordFailure(fleet, key, { error, hasGained });
-      }),
-    )
+  void run()
     .catch((error: unknown) => log.error({ reason: reasonOf(error) }, 'fleet record not written'))
     .then((isOver) => {
       known.transfer = undefined;
@@ -76,30 +80,20 @@ async function recordFailure(
     { intervalS: undefined, mostS: Infinity, failures: fetchFailures },
     Math.random,
   );
-  const firstMs = fetchFailureIn(known, key)?.firstMs ?? nowMs();
+  const { firstMs } = known.fetchFailure?.key === key ? known.fetchFailure : { firstMs: nowMs() };
   known.fetchFailure = { key, reason: message, firstMs, againMs: nowMs() + pause };
   const isFinal = error instanceof DepotError && FINAL.includes(error.code);
   const isOver = isFinal || fetchFailures >= MOST_FAILURES || nowMs() - firstMs >= MOST_MS;
   const end = { result: 'failure', message, errorCode, at: unixNow() } as const;
-  await records.update(key, () => (isOver ? { fetchFailures, end } : { fetchFailures }));
+  await records.update(key, { fetchFailures, ...(isOver && { end }) });
   return isOver;
 }
 
-function fetchFailureIn(
-  { fetchFailure }: Pick<Known, 'fetchFailure'>,
-  key: string,
-): FetchFailure | undefined {
-  return fetchFailure?.key === key ? fetchFailure : undefined;
-}
-
 /** Why the files of an action did not come, and whether it is too early to try again. */
-export function fetchFailureOf(
-  known: Pick<Known, 'fetchFailure'>,
-  key: string,
-): { reason: string; isTooEarly: boolean } | undefined {
-  const failure = fetchFailureIn(known, key);
-  if (failure === undefined) return undefined;
-  return { reason: failure.reason, isTooEarly: failure.againMs - nowMs() > EARLY_MS };
+export function fetchFailureOf({ fetchFailure }: Known, key: string): State['fetchFailure'] {
+  if (fetchFailure?.key !== key) return undefined;
+  const { reason, againMs } = fetchFailure;
+  return { reason, isTooEarly: againMs - nowMs() > EARLY_MS };
 }
 
 /** Removes the files of actions that are over: they lie in memory. */
@@ -126,11 +120,15 @@ async function transferAll(
   try {
     for (const file of downloadsOf(work)) {
       const link = offered.sources.get(file.sha256);
-      if (link === undefined) throw noLink(file.label);
+      if (link === undefined) {
+        throw new DepotError('bad_request', `cannot download ${file.label}: it has no link`);
+      }
       const { signal } = transfer.controller;
       const { doneBytes } = transfer;
       const onProgress = (bytes: number): void => void (transfer.doneBytes = doneBytes + bytes);
-      const most = { onProgress, bytesPerS: limitOf(fleet) };
+      const { download_kib_s: limit } = fleet.settings();
+      const bytesPerS = limit === 0 ? 0 : Math.max(limit, LEAST_KIB_S) * 1024;
+      const most = { onProgress, bytesPerS };
       const isHere = await mirrors.fetch(file, signal, (source, bounded) =>
         downloads.fetch(file, source, { ...most, signal: bounded }),
       );
@@ -145,13 +143,9 @@ async function transferAll(
   }
 }
 
-function noLink(label: string): DepotError {
-  return new DepotError('bad_request', `cannot download ${label}: it has no link`);
-}
-
 /** @throws DepotError too_large if the files have more than `main.upload_max_mb` together */
 export function checkSizes(work: Work, mostMb: number): void {
-  const bytes = downloadsOf(work).reduce((sum, file) => sum + file.bytes, 0);
+  const bytes = bytesIn(work);
   if (bytes <= mostMb * MIB) return;
   throw new DepotError(
     'too_large',
@@ -159,10 +153,6 @@ export function checkSizes(work: Work, mostMb: number): void {
   );
 }
 
-/** Slower than that, pieces would come more rarely than the line has to say something. */
-const LEAST_KIB_S = 8;
-
-function limitOf({ settings }: Fleet): number {
-  const { download_kib_s: limit } = settings();
-  return limit === 0 ? 0 : Math.max(limit, LEAST_KIB_S) * 1024;
+function bytesIn(work: Work): number {
+  return downloadsOf(work).reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
+import { parseJson } from '../../../device/durable-file.ts';
 import { DepotError } from '../../../errors.ts';
 import type { Answer, Call, Connection } from './connection.ts';
 import { confirmationBody, feedbackBody, type Feedback } from './feedback.ts';
@@ -26,7 +27,7 @@ export interface DdiClient {
   deployment: (
     link: string,
   ) => Promise<{ id: string; deployment: Deployment; history?: readonly string[] }>;
-  confirmation: (link: string) => Promise<{ id: string; deployment: Deployment }>;
+  confirmation: DdiClient['deployment'];
   cancel: (link: string) => Promise<{ id: string; stopId: string }>;
   download: (link: string, from: number, signal: AbortSignal) => Promise<IncomingMessage>;
   report: (id: string, feedback: Feedback) => Promise<Reception>;
@@ -80,11 +81,7 @@ export function createDdiClient(address: Address, connection: Connection): DdiCl
       const { id, cancelAction } = await read(pathOfLink(link, address), cancelSchema);
       return { id, stopId: cancelAction.stopId };
     },
-    download: (link, from, signal) => {
-      const headers: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
-      const call: Call = { method: 'GET', path: pathOfLink(link, address), headers };
-      return connection.open({ ...call, headers: { ...headers, accept: '*/*' } }, signal);
-    },
+    download: (link, from, signal) => connection.open(pathOfLink(link, address), from, signal),
     report: (id, feedback) =>
       send('POST', `deploymentBase/${id}/feedback`, feedbackBody(id, feedback)),
     answerCancel: (id, feedback) =>
@@ -106,22 +103,14 @@ function parse<Schema extends v.GenericSchema>(
   if (status !== 200) {
     throw new DepotError('upstream_unreachable', `${what}: the fleet server answered ${status}`);
   }
-  const result = v.safeParse(schema, parseJson(body), { abortEarly: true });
+  const value = parseJson(body.toString('utf8'));
+  // A list would pass for an object without members.
+  const object = Array.isArray(value) ? undefined : value;
+  const result = v.safeParse(schema, object, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
   const field = v.getDotPath(issue) ?? 'the answer';
   throw new DepotError('bad_request', `${what}: ${field}: ${issue.message.slice(0, 200)}`);
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    // A list would pass for an object without members.
-    return Array.isArray(value) ? undefined : value;
-  } catch {
-    // The schema refuses it.
-    return undefined;
-  }
 }
 
 /**

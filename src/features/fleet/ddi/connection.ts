@@ -29,10 +29,11 @@ export interface Connection {
   /** @throws DepotError upstream_unreachable, upstream_timeout, too_large */
   ask: (call: Call, mostBytes: number) => Promise<Answer>;
   /**
-   * An answer whose body the caller reads, at most `idleMs` between two pieces.
+   * A file, or what is behind its first bytes, which the caller reads: at most `idleMs` between two
+   * pieces.
    * @throws DepotError as above
    */
-  open: (call: Call, signal: AbortSignal) => Promise<IncomingMessage>;
+  open: (path: string, from: number, signal: AbortSignal) => Promise<IncomingMessage>;
   close: () => void;
 }
 
@@ -84,43 +85,42 @@ export function createConnection(
     });
   };
 
-  const ask: Connection['ask'] = async (call, mostBytes) => {
-    const timer = deadline(answerMs);
+  /** Has the work end within the time of an answer. */
+  const answered = async <Value>(
+    call: Call,
+    work: (limit: AbortSignal) => Promise<Value>,
+  ): Promise<Value> => {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), answerMs);
     try {
-      const response = await send(call, timer.signal);
-      const body = await readBody(response, mostBytes);
-      return { status: response.statusCode ?? 0, etag: response.headers.etag, body };
+      return await work(controller.signal);
     } catch (error) {
-      throw asFailure(call, error, timer.signal.aborted ? answerMs : undefined);
+      throw asFailure(call, error, controller.signal.aborted ? answerMs : undefined);
     } finally {
-      timer.clear();
+      clearTimeout(timer);
     }
   };
 
   return {
-    ask,
-    open: async (call, signal) => {
-      const timer = deadline(answerMs);
-      try {
-        const response = await send(call, AbortSignal.any([signal, timer.signal]));
+    ask: (call, mostBytes) =>
+      answered(call, async (limit) => {
+        const response = await send(call, limit);
+        const body = await readBody(response, mostBytes);
+        return { status: response.statusCode ?? 0, etag: response.headers.etag, body };
+      }),
+    open: (path, from, signal) => {
+      const range: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
+      const call: Call = { method: 'GET', path, headers: { ...range, accept: '*/*' } };
+      return answered(call, async (limit) => {
+        const response = await send(call, AbortSignal.any([signal, limit]));
         response.setTimeout(idleMs, () =>
           response.destroy(new Error(`nothing came for ${idleMs / 1000} s`)),
         );
         return response;
-      } catch (error) {
-        throw asFailure(call, error, timer.signal.aborted ? answerMs : undefined);
-      } finally {
-        timer.clear();
-      }
+      });
     },
     close: () => agent.destroy(),
   };
-}
-
-function deadline(limitMs: number): { signal: AbortSignal; clear: () => void } {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), limitMs);
-  return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }
 
 async function readBody(response: IncomingMessage, mostBytes: number): Promise<Buffer> {

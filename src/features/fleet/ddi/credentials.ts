@@ -5,7 +5,7 @@ import type { FleetSettings } from '../options.ts';
 /** What goes into the TLS handshake, and into the head of each request. */
 export interface Credentials {
   /** Value of `Authorization`; undefined if the client certificate says who asks. */
-  authorization: string | undefined;
+  authorization?: string | undefined;
   /** PEM. With an authority of the owner's no other one counts. */
   tls: { ca?: string | string[]; cert?: string; key?: string };
 }

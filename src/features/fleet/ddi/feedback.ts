@@ -8,8 +8,9 @@ export interface Feedback {
     | 'rejected'
     | 'canceled'
     | 'closed';
-  finished: 'none' | 'success' | 'failure';
-  code?: number;
+  /** Default: not yet. */
+  finished?: 'success' | 'failure';
+  code?: number | undefined;
   details?: readonly string[];
 }
 
@@ -30,8 +31,8 @@ export function feedbackBody(
     id,
     status: {
       execution,
-      result: { finished },
-      ...(code === undefined ? {} : { code }),
+      result: { finished: finished ?? 'none' },
+      code,
       details: details.slice(-MOST_DETAILS).map(safeDetail),
     },
   };

@@ -37,6 +37,7 @@ export function actionOfLink(kind: string, href: string): string {
   return id;
 }
 
-function prefixOf(server: string): string {
+/** What stands ahead of all paths of a server. */
+export function prefixOf(server: string): string {
   return new URL(server).pathname.replace(/\/+$/, '');
 }

@@ -30,26 +30,21 @@ const schema = v.object({
 
 export function createBaseline(file: string): Baseline {
   return {
-    save: async (key, { packages, configs, changed }) => {
+    save: async (key, { packages, ...texts }) => {
       const entries = [...packages].map(
         ([name, { version, state }]) => [name, { version, state }] as const,
       );
-      const content: v.InferOutput<typeof schema> = {
-        key,
-        packages: Object.fromEntries(entries),
-        configs,
-        changed,
-      };
+      const content = { key, packages: Object.fromEntries(entries), ...texts };
       await replaceFile(file, `${JSON.stringify(content)}\n`);
     },
     read: async (key) => {
       const found = v.safeParse(schema, await readJson(file));
       if (!found.success || found.output.key !== key) return undefined;
-      const { packages, configs, changed } = found.output;
+      const { packages, ...texts } = found.output;
       const entries = Object.entries(packages).map(
         ([name, { version, state }]) => [name, entryOf(name, version, state)] as const,
       );
-      return { packages: new Map(entries), configs, changed };
+      return { ...texts, packages: new Map(entries) };
     },
     forget: () => rm(file, { force: true }),
   };

@@ -3,9 +3,9 @@ import { setUciOption } from '../../../config/uci-edit.ts';
 import { parseUciFile, type UciSection } from '../../../config/uci-file.ts';
 import { addUciSection, removeUciOption, removeUciSection } from '../../../config/uci-sections.ts';
 import { DepotError } from '../../../errors.ts';
+import { readMac, readSerial } from '../controller-id.ts';
 import type { Work } from '../rollout/work.ts';
 import type { FleetJobTools } from './tools.ts';
-import { expandSettings } from './variables.ts';
 
 /** Texts of the files that settings change, and what that is, for people. */
 export interface ChangedSettings {
@@ -45,14 +45,19 @@ function rankOf([name, value]: [string, string | null]): number {
   return value === null ? 0 : 1;
 }
 
-function changeOf(
-  text: string,
-  name: string,
-  value: string | null,
-): { text: string; diff: string[] } {
+interface Change {
+  text: string;
+  diff: string[];
+}
+
+function changeOf(text: string, name: string, value: string | null): Change {
   const [, section = '', option] = name.split('.');
   const own = parseUciFile(text).sections.filter((each) => each.name === section);
-  if (option !== undefined) return changedOption(text, { name, section, option, value, own });
+  if (option !== undefined) {
+    if (own.length === 0) throw missing(name);
+    const before = own.flatMap(({ options }) => options.filter((each) => each.name === option));
+    return changedOption(text, { name, section, option, value, before });
+  }
   if (value === null) {
     if (own.length === 0) return { text, diff: [] };
     const diff = `${name}: removed (${own.map(({ type }) => type).join(', ')})`;
@@ -66,18 +71,15 @@ function changeOf(
   return { text: addUciSection(text, { name: section, type: value }), diff: [`${name}: ${value}`] };
 }
 
-function changedOption(
-  text: string,
-  {
-    name,
-    section,
-    option,
-    value,
-    own,
-  }: { name: string; section: string; option: string; value: string | null; own: UciSection[] },
-): { text: string; diff: string[] } {
-  if (own.length === 0) throw missing(name);
-  const before = own.flatMap(({ options }) => options.filter((each) => each.name === option));
+interface Setting {
+  name: string;
+  section: string;
+  option: string;
+  value: string | null;
+  before: UciSection['options'];
+}
+
+function changedOption(text: string, { name, section, option, value, before }: Setting): Change {
   const old = before.map((each) => each.value).join(' ');
   if (value === null ? before.length === 0 : before.length > 0 && old === value) {
     return { text, diff: [] };
@@ -100,4 +102,45 @@ function shownValue(option: string, value: string): string {
   if (value === '') return '(none)';
   if (SECRET.test(option) || /:\/\/[^/\s]*@/.test(value)) return '(hidden)';
   return value.slice(0, MOST_SHOWN);
+}
+
+const VARIABLE = /%(%|attr\.[A-Za-z0-9_.-]*[A-Za-z0-9_]|[a-z]+)/g;
+
+/**
+ * The settings with what is this device's own in the place of `%mac`, `%serial`, `%hostname` and
+ * `%attr.NAME`, as the server knows it; `%%` is a percent sign.
+ * @throws DepotError bad_request, unavailable that names the variable
+ */
+async function expandSettings(
+  { paths, attributes }: Pick<FleetJobTools, 'paths' | 'attributes'>,
+  { settings, templates }: Pick<Work, 'settings' | 'templates'>,
+): Promise<Work['settings']> {
+  let known: Record<string, string> | undefined;
+  const attribute = async (name: string): Promise<string | undefined> =>
+    (known ??= await attributes())[name];
+  const valueOf = async (variable: string): Promise<string | undefined> => {
+    if (variable === '%') return '%';
+    if (variable === 'mac') return readMac(paths);
+    if (variable === 'serial') return readSerial(paths);
+    if (variable === 'hostname') return attribute('hostname');
+    const name = /^attr\.(.+)$/.exec(variable)?.[1];
+    if (name !== undefined) return attribute(name);
+    throw new DepotError('bad_request', `cannot set a value: nobody knows %${variable}`);
+  };
+  const expanded: Work['settings'] = { ...settings };
+  for (const setting of templates) {
+    const template = settings[setting] ?? null;
+    if (template === null) continue;
+    const values = new Map<string, string>();
+    for (const [, variable = ''] of template.matchAll(VARIABLE)) {
+      const value = (await valueOf(variable))?.replace(/[\0-\x1f\x7f]/g, '') ?? '';
+      if (value !== '') values.set(variable, value);
+      else {
+        const text = `cannot set ${setting}: this device has no %${variable}`;
+        throw new DepotError('unavailable', text);
+      }
+    }
+    expanded[setting] = template.replace(VARIABLE, (_, name: string) => values.get(name) ?? '');
+  }
+  return expanded;
 }

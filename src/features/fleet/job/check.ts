@@ -7,17 +7,16 @@ import type { StepContext } from '../../../jobs/plan.ts';
 import { removalSet } from '../../../package-management/dependencies.ts';
 import { failureError } from '../../../package-management/failure.ts';
 import type { InspectedFile, PackageChange } from '../../../package-management/manager.ts';
-import { isPackageName, metaPackageOf, OWN_PACKAGE } from '../../../package-management/names.ts';
+import { isPackageName, OWN_PACKAGE } from '../../../package-management/names.ts';
 import { isPresent } from '../../../package-management/database.ts';
 import { systemFailure } from '../../../package-management/system-packages.ts';
 import { remedyOf, type Problem } from '../../../package-management/problem.ts';
 import { fleetFailure } from '../failures.ts';
-import { checkAllowed, MOST_SIGNATURE_BYTES } from '../rollout/permission.ts';
-import { readVerificationKey } from '../rollout/signature.ts';
+import { checkAllowed, MOST_SIGNATURE_BYTES, readVerificationKey } from '../rollout/permission.ts';
 import type { Work } from '../rollout/work.ts';
 import { readChangedSettings } from './changed-settings.ts';
 import { checkTokenFile } from './token-steps.ts';
-import type { FleetJobTools } from './tools.ts';
+import { packagesNamed, type FleetJobTools, type Task } from './tools.ts';
 
 /** What the check found, for the steps behind it. */
 const checked = slots('the check', {
@@ -54,7 +53,7 @@ export function hasBegun(job: Remembering): boolean {
  */
 export async function checkWork(
   tools: FleetJobTools,
-  { work, key }: { work: Work; key: string },
+  { work, key }: Task,
   context: StepContext,
 ): Promise<void> {
   const { manager, baseline } = tools;
@@ -69,7 +68,7 @@ export async function checkWork(
   const { diff, ...texts } = await readChangedSettings(tools, work);
   await tools.kept.begin(key);
   await baseline.save(key, { packages: await manager.installed(), ...texts });
-  if (diff.length > 0) await tools.records.update(key, () => ({ diff: bounded(diff) }));
+  if (diff.length > 0) await tools.records.update(key, { diff: bounded(diff) });
   // Last: a job that has this record may have changed something.
   checked.write(context, { found });
 }
@@ -96,19 +95,14 @@ async function checkFiles(
   const key = await readVerificationKey(keyFile);
   for (const file of files) {
     const signature = signatures.find(({ sha256 }) => sha256 === file.signature);
-    const text = signature === undefined ? '' : await readText(downloads.fileOf(signature));
-    if (!key.isSigned(await readFile(downloads.fileOf(file)), text)) {
-      throw new DepotError(
-        'forbidden',
-        `cannot install ${file.label}: it is not signed with fleet.key_file`,
-        { explanation: { code: 'signature', remedy: remedyOf('signature') } },
-      );
+    const text =
+      signature === undefined ? '' : await readFile(downloads.fileOf(signature), 'latin1');
+    const signed = text.slice(0, MOST_SIGNATURE_BYTES);
+    if (!key.isSigned(await readFile(downloads.fileOf(file)), signed)) {
+      const message = `cannot install ${file.label}: it is not signed with fleet.key_file`;
+      throw fleetFailure('forbidden', 'signature', message);
     }
   }
-}
-
-async function readText(path: string): Promise<string> {
-  return (await readFile(path, 'latin1')).slice(0, MOST_SIGNATURE_BYTES);
 }
 
 /** In an order in which each finds what it depends on, if that is among them. */
@@ -123,9 +117,10 @@ async function inspectPackages(
     const content = await manager.files.inspect(path, freeBytes).catch((error: unknown) => {
       throw damaged(file.label, error);
     });
-    if (!isPackageName(content.name)) throw badName(file.label);
-    if (found.has(content.name)) throw twice(content.name);
-    found.set(content.name, { path, isOlder: false, ...content });
+    const { name } = content;
+    if (!isPackageName(name)) throw unfit(`cannot install ${file.label}: it has no good name`);
+    if (found.has(name)) throw unfit(`cannot do the action: two of its files are ${name}`);
+    found.set(name, { path, isOlder: false, ...content });
   }
   const ordered: Found['packages'] = [];
   const add = (name: string, trail: readonly string[]): void => {
@@ -172,12 +167,8 @@ function damaged(label: string, cause: unknown): DepotError {
   return new DepotError(known?.code ?? 'bad_request', message, { cause, explanation });
 }
 
-function badName(label: string): DepotError {
-  return new DepotError('bad_request', `cannot install ${label}: it has no good name`);
-}
-
-function twice(name: string): DepotError {
-  return new DepotError('bad_request', `cannot do the action: two of its files are ${name}`);
+function unfit(message: string): DepotError {
+  return new DepotError('bad_request', message);
 }
 
 /** Its scripts stop this daemon; self-upgrade waits for the new one, and puts the old one back. */
@@ -192,11 +183,11 @@ function checkOwnPackage(work: Work, packages: Found['packages']): void {
 
 /** The app's meta package if one is offered, else the package of that name. */
 async function offeredNames({ manager }: FleetJobTools, { install }: Work): Promise<string[]> {
-  const wanted = install.flatMap((name) => [metaPackageOf(name), name]);
-  const [offers, installed] = [await manager.offers(wanted), await manager.installed()];
+  const offers = await manager.offers(install.flatMap(packagesNamed));
+  const installed = await manager.installed();
   const isThere = (name: string): boolean => offers.has(name) || isPresent(installed.get(name));
   return install.map((name) => {
-    const found = [metaPackageOf(name), name].find(isThere);
+    const found = packagesNamed(name).find(isThere);
     if (found !== undefined) return found;
     throw new DepotError('not_found', `cannot install ${name}: no feed of this device has it`);
   });
@@ -206,7 +197,7 @@ async function offeredNames({ manager }: FleetJobTools, { install }: Work): Prom
 async function absentNames({ manager }: FleetJobTools, { upgrade }: Work): Promise<string[]> {
   const installed = await manager.installed();
   return upgrade.filter((name) =>
-    [metaPackageOf(name), name].every((each) => !isPresent(installed.get(each))),
+    packagesNamed(name).every((each) => !isPresent(installed.get(each))),
   );
 }
 
@@ -221,12 +212,11 @@ async function checkChanges(
 ): Promise<void> {
   const installed = await manager.installed();
   const presentOf = (names: readonly string[]): string[] =>
-    names.map((name) => {
-      const found = [metaPackageOf(name), name].find((each) => isPresent(installed.get(each)));
-      return found ?? name;
+    names.flatMap((name) => {
+      const found = packagesNamed(name).find((each) => isPresent(installed.get(each)));
+      return found ?? [];
     });
-  const isThere = (name: string): boolean => isPresent(installed.get(name));
-  const leaving = presentOf(work.remove).filter(isThere);
+  const leaving = presentOf(work.remove);
   if (!work.isOfSystem) {
     const going = removalSet(installed, leaving, await manager.imagePackages());
     const refused = await systemFailure(manager, leaving, going);
@@ -240,7 +230,7 @@ async function checkChanges(
   }
   const changes: PackageChange[] = [
     { verb: 'install', names: install },
-    { verb: 'upgrade', names: presentOf(work.upgrade).filter(isThere) },
+    { verb: 'upgrade', names: presentOf(work.upgrade) },
     { verb: 'remove', names: leaving },
   ];
   for (const change of changes.filter(({ names }) => names.length > 0)) {

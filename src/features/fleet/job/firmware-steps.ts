@@ -10,7 +10,7 @@ import type { Act, CommandStep, Step, StepContext } from '../../../jobs/plan.ts'
 import { beforeChangeStep } from '../../../package-management/tools.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
-import type { FleetJobTools } from './tools.ts';
+import { actStep, type FleetJobTools, type Task } from './tools.ts';
 
 /** sysupgrade goes on in a file system in memory: its programs, and the settings that are kept. */
 const SYSUPGRADE_BYTES = 16 * 1024 ** 2;
@@ -32,7 +32,7 @@ function firmwareOf({ firmware, files }: Work): Firmware | undefined {
  * work. A device that runs the wanted version has nothing to do: one whose settings were not kept,
  * and with them the record of this action, would begin it again and again.
  */
-export function firmwareSteps(tools: FleetJobTools, { work }: { work: Work }): Step[] {
+export function firmwareSteps(tools: FleetJobTools, { work }: Task): Step[] {
   const firmware = firmwareOf(work);
   if (firmware === undefined) return [];
   const { file, version, keep_settings: keepsSettings } = firmware;
@@ -58,44 +58,32 @@ export function firmwareSteps(tools: FleetJobTools, { work }: { work: Work }): S
 }
 
 function memoryStep({ paths }: FleetJobTools, { file }: Firmware): Act {
-  return {
-    id: 'firmware-memory',
-    label: 'check',
-    act: () => {
-      const isInMemory = paths.uploadDir.startsWith('/tmp/');
-      const needed = SYSUPGRADE_BYTES + (isInMemory ? 0 : file.bytes);
-      if (freemem() >= needed) return Promise.resolve(undefined);
-      const message =
-        `cannot install ${file.label}: ${sizeText(needed)} of memory have to be free, and ` +
-        `${sizeText(freemem())} are`;
-      throw fleetFailure('command_failed', 'firmware_refused', message);
-    },
-  };
+  return actStep('firmware-memory', 'check', () => {
+    const isInMemory = paths.uploadDir.startsWith('/tmp/');
+    const needed = SYSUPGRADE_BYTES + (isInMemory ? 0 : file.bytes);
+    if (freemem() >= needed) return;
+    const message =
+      `cannot install ${file.label}: ${sizeText(needed)} of memory have to be free, and ` +
+      `${sizeText(freemem())} are`;
+    throw fleetFailure('command_failed', 'firmware_refused', message);
+  });
 }
 
 /** After the boot: the new version runs, or the old one still does. Nothing is put back. */
-export function firmwareRepair(
-  tools: FleetJobTools,
-  { work, key }: { work: Work; key: string },
-): Step[] | undefined {
+export function firmwareRepair(tools: FleetJobTools, { work, key }: Task): Step[] | undefined {
   const firmware = firmwareOf(work);
   if (firmware === undefined) return undefined;
   return [
-    {
-      id: 'firmware-after',
-      label: 'check',
-      act: async ({ job, callDone, addToError }) => {
-        if (job.verdict?.state !== 'interrupted') return undefined;
-        const { version } = firmware;
-        if (await isRunning(tools, version)) {
-          const message = `${work.title}; the firmware ${version} runs`;
-          const end = { result: 'success', message, exitCode: 0, at: unixNow() } as const;
-          await tools.records.update(key, () => ({ end }));
-          callDone();
-        } else addToError(`the firmware ${version} does not run`);
-        return undefined;
-      },
-    },
+    actStep('firmware-after', 'check', async ({ job, callDone, addToError }) => {
+      if (job.verdict?.state !== 'interrupted') return;
+      const { version } = firmware;
+      if (await isRunning(tools, version)) {
+        const message = `${work.title}; the firmware ${version} runs`;
+        const end = { result: 'success', message, exitCode: 0, at: unixNow() } as const;
+        await tools.records.update(key, { end });
+        callDone();
+      } else addToError(`the firmware ${version} does not run`);
+    }),
   ];
 }
 

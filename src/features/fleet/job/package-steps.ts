@@ -9,7 +9,6 @@ import {
   transaction,
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
-import { metaPackageOf } from '../../../package-management/names.ts';
 import { isPresent } from '../../../package-management/database.ts';
 import { chooseUpgrade } from '../../../package-management/choice.ts';
 import {
@@ -20,17 +19,14 @@ import {
 } from '../../../package-management/transaction/judgement.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
 import { readFound } from './check.ts';
-import { PROGRAM_STEPS, rememberProgram } from './programs.ts';
-import type { FleetJobTools } from './tools.ts';
+import { PROGRAM_STEPS, rememberProgram } from './memory.ts';
+import { actStep, packagesNamed, type FleetJobTools, type Task } from './tools.ts';
 
 /**
  * The changes of packages that an action is made of, each a transaction of its own: package files,
  * then names from feeds, then programs.
  */
-export function packageSteps(
-  tools: FleetJobTools,
-  { work, key }: { work: Work; key: string },
-): Step[] {
+export function packageSteps(tools: FleetJobTools, { work, key }: Task): Step[] {
   const phase = (name: string, change: ChangeWork): Step[] =>
     transaction(tools, name, { ...change, behindChoice: [keepStep(tools, change, key)] }).steps;
   const packages = work.files.filter(({ kind }) => kind === 'package');
@@ -52,18 +48,13 @@ function keepStep(
   { verb, isForeign }: ChangeWork,
   key: string,
 ): Act {
-  return {
-    id: 'keep',
-    label: 'keep the old versions',
-    act: async (context) => {
-      const before = (await baseline.read(key))?.packages;
-      if (isForeign === true || before === undefined) return undefined;
-      const { names, file } = chosen.read(context);
-      const change = { verb, names, ...(file === undefined ? {} : { file }) };
-      await kept.keep({ key, change, before }, context);
-      return undefined;
-    },
-  };
+  return actStep('keep', 'keep the old versions', async (context) => {
+    const before = (await baseline.read(key))?.packages;
+    if (isForeign === true || before === undefined) return;
+    const { names, file } = chosen.read(context);
+    const change = { verb, names, ...(file === undefined ? {} : { file }) };
+    await kept.keep({ key, change, before }, context);
+  });
 }
 
 function needSpace({ manager }: FleetJobTools): Promise<void> {
@@ -124,7 +115,7 @@ function upgradeWork(tools: FleetJobTools, { upgrade }: Work): ChangeWork {
       await needSpace(tools);
       const database = await manager.installed();
       const asked = upgrade
-        .flatMap((name) => [name, metaPackageOf(name)])
+        .flatMap((name) => packagesNamed(name).reverse())
         .filter((name) => isPresent(database.get(name)));
       const { names, expected } = await chooseUpgrade(tools, asked);
       remember(context, manager, { verb: 'upgrade', names, expected });
@@ -140,9 +131,7 @@ function removeWork(tools: FleetJobTools, { remove }: Work): ChangeWork {
     choose: async (context) => {
       await needSpace(tools);
       const database = await tools.manager.installed();
-      const targets = remove
-        .flatMap((name) => [metaPackageOf(name), name])
-        .filter((name) => isPresent(database.get(name)));
+      const targets = remove.flatMap(packagesNamed).filter((name) => isPresent(database.get(name)));
       const names = removalSet(database, targets, await tools.manager.imagePackages());
       remember(context, tools.manager, { verb: 'remove', names });
     },

@@ -8,18 +8,17 @@ import {
 } from '../../../package-management/transaction/put-back.ts';
 import { repairSteps } from '../../../package-management/transaction/rollback.ts';
 import { isPresent } from '../../../package-management/database.ts';
-import { metaPackageOf } from '../../../package-management/names.ts';
 import type { ProblemCode } from '../../../package-management/problem.ts';
+import type { ActionEnd } from '../records/action-record.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun, readFound } from './check.ts';
 import { packageSteps } from './package-steps.ts';
 import { firmwareRepair, firmwareSteps } from './firmware-steps.ts';
-import { begunPrograms } from './programs.ts';
-import { hasSucceeded, succeeded } from './success.ts';
+import { begunPrograms, hasSucceeded, succeeded } from './memory.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import { beginStep, withLimit } from './time-limit.ts';
 import { tokenSteps } from './token-steps.ts';
-import type { FleetJobTools } from './tools.ts';
+import { actStep, packagesNamed, type FleetJobTools, type Task } from './tools.ts';
 import { updateSteps } from './update-steps.ts';
 import { verifySteps } from './verify-steps.ts';
 
@@ -41,7 +40,7 @@ export const MOST_ATTEMPTS = 3;
 export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
   const work = v.parse(workSchema, JSON.parse(job.params.work ?? ''));
   const key = job.params.action ?? '';
-  const task = { work, key };
+  const task: Task = { work, key };
   const putBack: PutBackTools = {
     manager: tools.manager,
     copies: () => tools.kept.find(key),
@@ -54,12 +53,10 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
     steps: withLimit(tools, task, [
       beginStep(),
       ...updateSteps(tools, work),
+      // Done again after a change, it would remember that as what was there before.
       {
-        id: 'check',
-        label: 'check',
-        // Done again after a change, it would remember that as what was there before.
+        ...actStep('check', 'check', (context) => checkWork(tools, task, context)),
         isRecorded: true,
-        act: (context) => checkWork(tools, task, context).then(() => undefined),
       },
       ...packageSteps(tools, task),
       ...settingsSteps(tools, task),
@@ -87,44 +84,34 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
 }
 
 function reportStep({ catalog }: FleetJobTools, putBack: PutBackTools): Act {
-  return {
-    id: 'report-putting-back',
-    label: 'report what was put back',
-    act: async (context) => {
-      await reportPutBack(putBack, context);
-      if ((await putBack.stateToRestore(context)) === undefined) return undefined;
-      for (const label of begunPrograms(context)) {
-        context.addToError(`what ${label} changed by itself stays`);
-      }
-      await catalog.refresh();
-      return undefined;
-    },
-  };
+  return actStep('report-putting-back', 'report what was put back', async (context) => {
+    await reportPutBack(putBack, context);
+    if ((await putBack.stateToRestore(context)) === undefined) return;
+    for (const label of begunPrograms(context)) {
+      context.addToError(`what ${label} changed by itself stays`);
+    }
+    await catalog.refresh();
+  });
 }
 
 /** A self-upgrade, or a restart, comes after this job, and the end with it. */
-function acceptStep(tools: FleetJobTools, { work, key }: { work: Work; key: string }): Act {
-  return {
-    id: 'accept',
-    label: 'accept',
-    isLate: true,
-    act: async (context) => {
-      const rolledOut = await rolledOutBy(tools, work, context);
-      if (work.selfUpgrade || work.reboot) await tools.records.update(key, () => ({ rolledOut }));
-      else {
-        const { absent } = readFound(context);
-        const message = [
-          work.title,
-          ...(absent.length === 0 ? [] : [`not installed, so not upgraded: ${absent.join(', ')}`]),
-        ].join('; ');
-        const end = { result: 'success', message, exitCode: 0, at: unixNow() } as const;
-        await tools.records.update(key, () => ({ rolledOut, end }));
-      }
-      succeeded.write(context, { isDone: true });
-      await forgetBefore(tools);
-      return undefined;
-    },
-  };
+function acceptStep(tools: FleetJobTools, { work, key }: Task): Act {
+  const act = actStep('accept', 'accept', async (context) => {
+    const rolledOut = await rolledOutBy(tools, work, context);
+    if (work.selfUpgrade || work.reboot) await tools.records.update(key, { rolledOut });
+    else {
+      const { absent } = readFound(context);
+      const message = [
+        work.title,
+        ...(absent.length === 0 ? [] : [`not installed, so not upgraded: ${absent.join(', ')}`]),
+      ].join('; ');
+      const end = { result: 'success', message, exitCode: 0, at: unixNow() } as const;
+      await tools.records.update(key, { rolledOut, end });
+    }
+    succeeded.write(context, { isDone: true });
+    await forgetBefore(tools);
+  });
+  return { ...act, isLate: true };
 }
 
 /** What of the action's packages is there now. */
@@ -134,10 +121,10 @@ async function rolledOutBy(
   context: StepContext,
 ): Promise<Record<string, string>> {
   const { packages, install } = readFound(context);
-  const upgraded = upgrade.flatMap((name) => [metaPackageOf(name), name]);
+  const names = [...packages.map(({ name }) => name), ...install];
   const installed = await manager.installed();
   return Object.fromEntries(
-    [...packages.map(({ name }) => name), ...install, ...upgraded].flatMap((name) => {
+    [...names, ...upgrade.flatMap(packagesNamed)].flatMap((name) => {
       const now = installed.get(name);
       return isPresent(now) ? [[name, now.version]] : [];
     }),
@@ -145,15 +132,21 @@ async function rolledOutBy(
 }
 
 function recordEndStep(tools: FleetJobTools, key: string): Act {
-  return {
-    id: 'record-end',
-    label: 'record the end',
-    act: async (context) => {
-      await recordEnd(tools, key, context);
-      await forgetBefore(tools);
-      return undefined;
-    },
-  };
+  return actStep('record-end', 'record the end', async (context) => {
+    const limitS = limitPassed(tools, key, context);
+    if (limitS !== undefined) context.addToError(`it took longer than its time limit, ${limitS} s`);
+    await recordEnd(tools, key, { job: context.job, limitS });
+    await forgetBefore(tools);
+  });
+}
+
+/** The time limit that it was stopped for, in seconds. */
+function limitPassed(
+  { records }: FleetJobTools,
+  key: string,
+  { job }: StepContext,
+): number | undefined {
+  return job.verdict?.state === 'stopped' ? records.find(key)?.overLimitS : undefined;
 }
 
 /** What was kept of before the action is of no use when its end is on record. */
@@ -164,25 +157,19 @@ async function forgetBefore({ baseline, kept }: FleetJobTools): Promise<void> {
 
 const OVER_LIMIT: ProblemCode = 'time_limit';
 
-async function recordEnd(tools: FleetJobTools, key: string, context: StepContext): Promise<void> {
-  const record = tools.records.find(key);
-  const limitS = record?.overLimitS;
-  const isOverLimit = limitS !== undefined && context.job.verdict?.state === 'stopped';
-  if (isOverLimit) context.addToError(`it took longer than its time limit, ${limitS} s`);
-  const { job } = context;
-  const { verdict } = job;
-  if (verdict === undefined) return;
-  const { state, error, errorCode, exitCode } = verdict;
+async function recordEnd(
+  { records }: FleetJobTools,
+  key: string,
+  { job, limitS }: Pick<StepContext, 'job'> & { limitS: number | undefined },
+): Promise<void> {
+  if (job.verdict === undefined) return;
+  const { state, error: message, errorCode, exitCode } = job.verdict;
   const isRepeatable = state === 'interrupted' && !hasBegun(job);
   // After the reboot it begins again.
-  if (isRepeatable && (record?.attempts ?? 0) < MOST_ATTEMPTS) return;
-  await tools.records.update(key, () => ({
-    end: {
-      result: state === 'stopped' && !isOverLimit ? 'canceled' : 'failure',
-      message: error,
-      exitCode,
-      ...(errorCode === undefined ? {} : { errorCode: isOverLimit ? OVER_LIMIT : errorCode }),
-      at: unixNow(),
-    },
-  }));
+  if (isRepeatable && (records.find(key)?.attempts ?? 0) < MOST_ATTEMPTS) return;
+  const why: Pick<ActionEnd, 'result' | 'errorCode'> =
+    limitS === undefined
+      ? { result: state === 'stopped' ? 'canceled' : 'failure', errorCode }
+      : { result: 'failure', errorCode: OVER_LIMIT };
+  await records.update(key, { end: { ...why, message, exitCode, at: unixNow() } });
 }

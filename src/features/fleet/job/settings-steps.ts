@@ -2,38 +2,24 @@ import { join } from 'node:path';
 import { rewriteFile } from '../../../device/durable-file.ts';
 import { DepotError } from '../../../errors.ts';
 import type { Step } from '../../../jobs/plan.ts';
-import type { Work } from '../rollout/work.ts';
-import { hasSucceeded } from './success.ts';
-import { succeeded } from './success.ts';
-import type { FleetJobTools } from './tools.ts';
-
-interface Task {
-  work: Work;
-  key: string;
-}
+import { hasSucceeded, succeeded } from './memory.ts';
+import { actStep, type FleetJobTools, type Task } from './tools.ts';
 
 /** Sets options in the device's configuration, and has its services read them. */
 export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[] {
   if (Object.keys(work.settings).length === 0) return [];
   return [
-    {
-      id: 'settings',
-      label: 'settings',
-      act: async ({ note }) => {
-        const changed = (await tools.baseline.read(key))?.changed;
-        if (changed === undefined) {
-          throw new DepotError(
-            'internal',
-            'cannot set options: what the check found is not on record',
-          );
-        }
-        for (const [config, text] of Object.entries(changed)) {
-          await writeConfig(tools, config, text);
-        }
-        for (const line of tools.records.find(key)?.diff ?? []) await note(`set ${line}`);
-        return undefined;
-      },
-    },
+    actStep('settings', 'settings', async ({ note }) => {
+      const changed = (await tools.baseline.read(key))?.changed;
+      if (changed === undefined) {
+        throw new DepotError(
+          'internal',
+          'cannot set options: what the check found is not on record',
+        );
+      }
+      await writeConfigs(tools, changed);
+      for (const line of tools.records.find(key)?.diff ?? []) await note(`set ${line}`);
+    }),
     reloadStep(tools, 'reload-settings'),
   ];
 }
@@ -42,24 +28,21 @@ export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[]
 export function settingsRepair(tools: FleetJobTools, { work, key }: Task): Step[] {
   if (Object.keys(work.settings).length === 0) return [];
   return [
-    {
-      id: 'restore-settings',
-      label: 'restore settings',
-      act: async (context) => {
-        if (hasSucceeded(tools, key, context)) return undefined;
-        const before = (await tools.baseline.read(key))?.configs ?? {};
-        for (const [config, text] of Object.entries(before)) {
-          await writeConfig(tools, config, text);
-        }
-        return undefined;
-      },
-    },
+    actStep('restore-settings', 'restore settings', async (context) => {
+      if (hasSucceeded(tools, key, context)) return;
+      await writeConfigs(tools, (await tools.baseline.read(key))?.configs ?? {});
+    }),
     reloadStep(tools, 'reload-restored'),
   ];
 }
 
-async function writeConfig({ paths }: FleetJobTools, config: string, text: string): Promise<void> {
-  await rewriteFile(join(paths.uciDir, config), text);
+async function writeConfigs(
+  { paths }: FleetJobTools,
+  texts: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [config, text] of Object.entries(texts)) {
+    await rewriteFile(join(paths.uciDir, config), text);
+  }
 }
 
 /** OpenWrt's script has each service whose configuration changed read it again. */

@@ -2,21 +2,13 @@ import { uptime } from 'node:os';
 import * as v from 'valibot';
 import { slots } from '../../../jobs/memory.ts';
 import type { Act, Step } from '../../../jobs/plan.ts';
-import type { Work } from '../rollout/work.ts';
-import type { FleetJobTools } from './tools.ts';
+import { actStep, type FleetJobTools, type Task } from './tools.ts';
 
 /** Seconds since the boot: the time of day may jump by years, and another boot ends the job. */
 const begun = slots('the time limit', { beganAtS: v.number() });
 
 export function beginStep(): Act {
-  return {
-    id: 'begin',
-    label: 'check',
-    act: (context) => {
-      begun.write(context, { beganAtS: uptime() });
-      return Promise.resolve(undefined);
-    },
-  };
+  return actStep('begin', 'check', (context) => begun.write(context, { beganAtS: uptime() }));
 }
 
 /**
@@ -25,7 +17,7 @@ export function beginStep(): Act {
  */
 export function withLimit(
   { settings, records, stop }: FleetJobTools,
-  { work, key }: { work: Work; key: string },
+  { work, key }: Task,
   steps: readonly Step[],
 ): Step[] {
   return steps.map((step) => {
@@ -37,7 +29,7 @@ export function withLimit(
         const limitS = work.limitS ?? settings().limit_s;
         const { beganAtS } = begun.find(context) ?? { beganAtS: uptime() };
         const stopIt = async (): Promise<void> => {
-          await records.update(key, () => ({ overLimitS: limitS }));
+          await records.update(key, { overLimitS: limitS });
           await stop(context.job.id);
         };
         const leftS = Math.max(0, beganAtS + limitS - uptime());

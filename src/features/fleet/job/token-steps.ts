@@ -4,7 +4,7 @@ import { DepotError } from '../../../errors.ts';
 import type { Act } from '../../../jobs/plan.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work } from '../rollout/work.ts';
-import type { FleetJobTools } from './tools.ts';
+import { actStep, type FleetJobTools, type Task } from './tools.ts';
 import { attempt } from './verify-steps.ts';
 
 /**
@@ -13,29 +13,21 @@ import { attempt } from './verify-steps.ts';
  * put back with the rest: the old one may be good no more. The token stands in the action's record
  * until that ends, and in no other place.
  */
-export function tokenSteps(
-  tools: FleetJobTools,
-  { work, key }: { work: Work; key: string },
-): Act[] {
+export function tokenSteps(tools: FleetJobTools, { work, key }: Task): Act[] {
   if (work.token === undefined) return [];
   return [
-    {
-      id: 'token',
-      label: 'check',
-      act: async ({ signal, note }) => {
-        const { reach_s: seconds, token_file: file } = tools.settings();
-        const token = tools.records.find(key)?.work?.token ?? '';
-        if (file === '' || token === '') throw noTokenFile();
-        const why = await attempt(() => tools.reach(token), { seconds, signal });
-        if (why !== undefined) {
-          const text = `cannot take the new token: it did not work within ${seconds} s: ${why}`;
-          throw fleetFailure('command_failed', 'token_refused', text);
-        }
-        await replaceFile(await realpath(file), `TargetToken ${token}\n`);
-        await note('the new token works, and has replaced the old one');
-        return undefined;
-      },
-    },
+    actStep('token', 'check', async ({ signal, note }) => {
+      const { reach_s: seconds, token_file: file } = tools.settings();
+      const token = tools.records.find(key)?.work?.token ?? '';
+      if (file === '' || token === '') throw noTokenFile();
+      const why = await attempt(() => tools.reach(token), { seconds, signal });
+      if (why !== undefined) {
+        const text = `cannot take the new token: it did not work within ${seconds} s: ${why}`;
+        throw fleetFailure('command_failed', 'token_refused', text);
+      }
+      await replaceFile(await realpath(file), `TargetToken ${token}\n`);
+      await note('the new token works, and has replaced the old one');
+    }),
   ];
 }
 

@@ -1,8 +1,11 @@
 import type { FeatureContext } from '../../feature.ts';
+import { metaPackageOf } from '../../../package-management/names.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
+import type { Act, StepContext } from '../../../jobs/plan.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionRecords } from '../records/records.ts';
 import type { Downloads } from '../records/downloads.ts';
+import type { Work } from '../rollout/work.ts';
 import type { Baseline } from './baseline.ts';
 import type { KeptPackages } from '../../../package-management/transaction/kept-packages.ts';
 
@@ -24,4 +27,27 @@ export interface FleetJobTools extends PackageTools {
   attributes: () => Promise<Readonly<Record<string, string>>>;
   /** As somebody stops a task. */
   stop: (jobId: string) => Promise<unknown>;
+}
+
+/** What the job of one action does; `key` names its record. */
+export interface Task {
+  work: Work;
+  key: string;
+}
+
+/** What a name may stand for: the meta package of an app, or the package of that name. */
+export function packagesNamed(name: string): string[] {
+  return [metaPackageOf(name), name];
+}
+
+export function actStep(
+  id: string,
+  label: string,
+  work: (context: StepContext) => Promise<void> | void,
+): Act {
+  const act: Act['act'] = async (context) => {
+    await work(context);
+    return undefined;
+  };
+  return { id, label, act };
 }

@@ -1,7 +1,7 @@
 import { retryFrom, type Step } from '../../../jobs/plan.ts';
 import { below } from '../../../package-management/transaction/transaction.ts';
 import type { Work } from '../rollout/work.ts';
-import type { FleetJobTools } from './tools.ts';
+import { actStep, type FleetJobTools } from './tools.ts';
 
 /**
  * Fetches the feeds' lists ahead of names that come from feeds, and if there are none at all: on
@@ -14,11 +14,7 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
   const hasPackages = work.files.some(({ kind }) => kind === 'package');
   if (!isNamed && !hasPackages) return [];
   const before = around.before(() => undefined, false);
-  const keep: Step = {
-    id: 'keep-lists',
-    label: 'keep lists',
-    act: () => lists.backUp().then(() => undefined),
-  };
+  const keep = actStep('keep-lists', 'keep lists', () => lists.backUp());
   const judge: Step = {
     id: 'judge',
     label: 'check lists',

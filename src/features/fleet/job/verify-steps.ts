@@ -5,7 +5,7 @@ import type { Act } from '../../../jobs/plan.ts';
 import { createConnection } from '../ddi/connection.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work } from '../rollout/work.ts';
-import type { FleetJobTools } from './tools.ts';
+import { actStep, type FleetJobTools, type Task } from './tools.ts';
 
 type Verification = Work['verify'][number];
 
@@ -20,7 +20,7 @@ const MOST_BYTES = 1024 ** 2;
  * server answers though settings were changed, and what the plan asks for. A daemon that is killed
  * meanwhile asks again; after a power cut all is put back.
  */
-export function verifySteps(tools: FleetJobTools, { work }: { work: Work }): Act[] {
+export function verifySteps(tools: FleetJobTools, { work }: Task): Act[] {
   const hasSettings = Object.keys(work.settings).length > 0;
   return [
     ...(hasSettings ? [reachStep(tools)] : []),
@@ -29,37 +29,28 @@ export function verifySteps(tools: FleetJobTools, { work }: { work: Work }): Act
 }
 
 function reachStep({ reach, settings, paths }: FleetJobTools): Act {
-  return {
-    id: 'reach',
-    label: 'check',
-    act: async ({ signal }) => {
-      if (paths.isLive) await delay(APPLY_MS, undefined, { signal });
-      const seconds = settings().reach_s;
-      const why = await attempt(() => reach(), { seconds, signal });
-      if (why === undefined) return undefined;
-      const text =
-        'cannot keep the settings: the fleet server did not answer within ' +
-        `${seconds} s: ${why}`;
-      throw fleetFailure('command_failed', 'cut_off', text);
-    },
-  };
+  return actStep('reach', 'check', async ({ signal }) => {
+    if (paths.isLive) await delay(APPLY_MS, undefined, { signal });
+    const seconds = settings().reach_s;
+    const why = await attempt(() => reach(), { seconds, signal });
+    if (why === undefined) return;
+    const text =
+      'cannot keep the settings: the fleet server did not answer within ' + `${seconds} s: ${why}`;
+    throw fleetFailure('command_failed', 'cut_off', text);
+  });
 }
 
 function verifyStep(tools: FleetJobTools, verification: Verification, index: number): Act {
   const { http, command = [], seconds } = verification;
-  return {
-    id: `verify-${index}`,
-    label: 'check',
-    act: async ({ signal, note }) => {
-      const what = http ?? command.join(' ');
-      await note(`verify ${what}`);
-      const look = () => (http === undefined ? runOnce(tools, verification) : askOnce(http));
-      const why = await attempt(look, { seconds, signal });
-      if (why === undefined) return undefined;
-      const text = `cannot verify ${what} within ${seconds} s: ${why}`;
-      throw fleetFailure('command_failed', 'verify_failed', text);
-    },
-  };
+  return actStep(`verify-${index}`, 'check', async ({ signal, note }) => {
+    const what = http ?? command.join(' ');
+    await note(`verify ${what}`);
+    const look = () => (http === undefined ? runOnce(tools, verification) : askOnce(http));
+    const why = await attempt(look, { seconds, signal });
+    if (why === undefined) return;
+    const text = `cannot verify ${what} within ${seconds} s: ${why}`;
+    throw fleetFailure('command_failed', 'verify_failed', text);
+  });
 }
 
 /** @returns why it did not succeed, at last; undefined if it did */
@@ -82,15 +73,13 @@ export async function attempt(
 
 async function askOnce(http: string): Promise<void> {
   const { origin, pathname, search } = new URL(http);
-  const credentials = { authorization: undefined, tls: {} };
-  const connection = createConnection(origin, credentials, { answerMs: ANSWER_MS });
+  const connection = createConnection(origin, { tls: {} }, { answerMs: ANSWER_MS });
+  const path = `${pathname}${search}`;
   try {
-    const call = {
-      method: 'GET',
-      path: `${pathname}${search}`,
-      headers: { accept: '*/*' },
-    } as const;
-    const { status } = await connection.ask(call, MOST_BYTES);
+    const { status } = await connection.ask(
+      { method: 'GET', path, headers: { accept: '*/*' } },
+      MOST_BYTES,
+    );
     if (status < 200 || status >= 400) throw new Error(`it answered ${status}`);
   } finally {
     connection.close();

@@ -63,6 +63,7 @@ export const recordSchema = v.object({
  *  - an action with an end is never begun again, whatever the server offers.
  */
 export type ActionRecord = v.InferOutput<typeof recordSchema>;
+export type NewRecord = v.InferInput<typeof recordSchema>;
 
 export function isOpen({ end }: ActionRecord): boolean {
   return end === undefined;

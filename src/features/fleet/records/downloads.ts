@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants, createReadStream, type ReadStream } from 'node:fs';
 import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { freeBytesOf } from '../../../device/disk/space.ts';
 import { openPrivateFolder } from '../../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
-import { remedyOf } from '../../../package-management/problem.ts';
+import { fleetFailure } from '../failures.ts';
 import type { WantedFile } from '../rollout/work.ts';
 
 /** Answers the bytes of a file from an offset, or all of it. */
@@ -105,7 +105,8 @@ async function receive(
   { wanted, options }: { wanted: WantedFile; options: FetchOptions },
   source: (from: number) => Promise<IncomingMessage>,
 ): Promise<void> {
-  const file = await openPart(part);
+  const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+  const file = await open(part, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   try {
     const { size } = await file.stat();
     const known = size < wanted.bytes ? size : 0;
@@ -113,7 +114,7 @@ async function receive(
     const from = startOf(response, known, wanted);
     await file.truncate(from);
     const hash = createHash('sha256');
-    if (from > 0) await hashInto(hash, part);
+    if (from > 0) await hashInto(hash, createReadStream(part));
     await writeAll(file, { response, from, wanted, hash, options });
     await file.sync();
     const found = hash.digest('hex');
@@ -124,19 +125,14 @@ async function receive(
       await receive(part, { wanted, options }, source);
       return;
     }
-    throw new DepotError(
+    throw fleetFailure(
       'bad_request',
+      'checksum',
       `cannot use ${wanted.label}: its SHA-256 is ${found}, and ${wanted.sha256} was announced`,
-      { explanation: { code: 'checksum', remedy: remedyOf('checksum') } },
     );
   } finally {
     await file.close();
   }
-}
-
-function openPart(path: string): Promise<FileHandle> {
-  const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
-  return open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
 }
 
 /**
@@ -155,8 +151,8 @@ function startOf(response: IncomingMessage, known: number, { label }: WantedFile
   );
 }
 
-async function hashInto(hash: Hash, path: string): Promise<void> {
-  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) hash.update(piece);
+async function hashInto(hash: Hash, content: ReadStream): Promise<void> {
+  for await (const piece of content as AsyncIterable<Buffer>) hash.update(piece);
 }
 
 async function writeAll(
@@ -220,14 +216,6 @@ async function hashOf(path: string): Promise<string | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
   if (file === undefined) return undefined;
   const hash = createHash('sha256');
-  try {
-    for await (const piece of file.createReadStream({
-      autoClose: false,
-    }) as AsyncIterable<Buffer>) {
-      hash.update(piece);
-    }
-    return hash.digest('hex');
-  } finally {
-    await file.close();
-  }
+  await hashInto(hash, file.createReadStream());
+  return hash.digest('hex');
 }

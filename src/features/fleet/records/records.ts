@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { replaceFile, syncPath } from '../../../device/durable-file.ts';
+import { parseJson, replaceFile, syncPath } from '../../../device/durable-file.ts';
 import { systemCode } from '../../../errors.ts';
 import { unixNow } from '../../../jobs/job.ts';
-import { isOpen, recordSchema, type ActionRecord } from './action-record.ts';
+import { isOpen, recordSchema, type ActionRecord, type NewRecord } from './action-record.ts';
 
 /**
  * The actions that this device knows, one file each. Of those that went to make room it knows the
@@ -17,15 +17,12 @@ export interface ActionRecords {
   /** Oldest first. */
   all: () => ActionRecord[];
   /** Resolves when the record is on the medium. */
-  add: (record: ActionRecord) => Promise<void>;
+  add: (record: NewRecord) => Promise<void>;
   /**
    * Resolves when the change is on the medium. Changes of one record follow one another.
    * @returns the record as it is then; undefined if there is none
    */
-  update: (
-    key: string,
-    change: (record: ActionRecord) => Partial<ActionRecord>,
-  ) => Promise<ActionRecord | undefined>;
+  update: (key: string, change: Partial<ActionRecord>) => Promise<ActionRecord | undefined>;
 }
 
 /** Beyond it the oldest that are over, and reported, go: flash is small. */
@@ -78,7 +75,7 @@ export async function openRecords(folder: string): Promise<ActionRecords> {
     add: (record) =>
       next(async () => {
         const greatest = Math.max(0, ...all().map(({ number }) => number));
-        await write({ ...record, number: greatest + 1 });
+        await write({ ...v.parse(recordSchema, record), number: greatest + 1 });
         // The folder may be as new as the file.
         await syncPath(join(folder, '..'));
         await prune();
@@ -87,9 +84,8 @@ export async function openRecords(folder: string): Promise<ActionRecords> {
       next(async () => {
         const record = known.get(key);
         if (record === undefined) return undefined;
-        const changed = { ...record, ...change(record) };
         // An end never changes.
-        const whole = record.end === undefined ? changed : { ...changed, end: record.end };
+        const whole = { ...record, ...change, end: record.end ?? change.end };
         await write(whole);
         return whole;
       }),
@@ -100,15 +96,18 @@ const forgottenSchema = v.record(v.string(), v.pipe(v.string(), v.regex(/^\d{1,6
 
 /** A damaged file counts as none, as before the first record went. */
 async function readForgotten(folder: string): Promise<Record<string, string>> {
-  const text = await readFile(join(folder, FORGOTTEN_FILE), 'utf8').catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return '{}';
-    throw error;
-  });
-  try {
-    return v.parse(forgottenSchema, JSON.parse(text));
-  } catch {
-    return {};
-  }
+  const found = v.safeParse(forgottenSchema, await readKnown(join(folder, FORGOTTEN_FILE)));
+  return found.success ? found.output : {};
+}
+
+/** What cannot be read for the moment is no reason to begin an action again. */
+async function readKnown(file: string): Promise<unknown> {
+  return parseJson(
+    await readFile(file, 'utf8').catch((error: unknown) => {
+      if (systemCode(error) === 'ENOENT') return '';
+      throw error;
+    }),
+  );
 }
 
 /** It has replaced the old one, or never will. */
@@ -137,38 +136,25 @@ async function readAll(folder: string): Promise<Map<string, ActionRecord>> {
 }
 
 async function readOne(file: string, key: string): Promise<ActionRecord | undefined> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    // What cannot be read for the moment is no reason to begin the action again.
-    if (systemCode(error) === 'ENOENT') return '';
-    throw error;
-  });
-  try {
-    const result = v.safeParse(recordSchema, JSON.parse(text));
-    return result.success && result.output.key === key ? result.output : undefined;
-  } catch {
-    // A damaged one, as below.
-    return undefined;
-  }
+  const found = v.safeParse(recordSchema, await readKnown(file));
+  return found.success && found.output.key === key ? found.output : undefined;
 }
 
 /** Nobody knows how far it came, so that it is not begun again. */
 function damaged(key: string): ActionRecord {
-  return {
+  return v.parse(recordSchema, {
     key,
     from: '',
     actionId: 'unknown',
-    isCancelAsked: false,
     title: 'an action whose record is damaged',
     createdAt: 0,
-    number: 0,
     attempts: 0,
     isReported: true,
-    unknownReports: 0,
     end: {
       result: 'failure',
       message: 'cannot do the action: its record on this device is damaged',
       errorCode: 'interrupted',
       at: unixNow(),
     },
-  };
+  });
 }

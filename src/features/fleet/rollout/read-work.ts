@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import { parseJson } from '../../../device/durable-file.ts';
 import { DepotError } from '../../../errors.ts';
 import { packageName } from '../../../package-management/names.ts';
 import { fleetFailure } from '../failures.ts';
-import type { Artifact, Chunk, Deployment } from '../ddi/schemas.ts';
+import type { Artifact, Chunk } from '../ddi/schemas.ts';
 import {
   collected,
   firmwarePlan,
@@ -71,7 +72,7 @@ function isOption(name: string): boolean {
  * @param ending of the package manager's own files
  * @throws DepotError bad_request that names what cannot be read
  */
-export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string): Work {
+export function readWork(chunks: readonly Chunk[], ending: string): Work {
   const plans = chunks.flatMap(plansOf);
   const all = chunks.flatMap((chunk) => filesOf(chunk, ending));
   const [firmware, ...more] = plans.flatMap((plan) => plan.firmware ?? []);
@@ -120,15 +121,6 @@ function plansOf({ name, metadata }: Chunk): v.InferOutput<typeof planSchema>[] 
       const text = `cannot do the action: ${PLAN_KEY} of ${shown(name)}: ${why}`;
       throw fleetFailure('bad_request', 'plan_unreadable', text);
     });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The schema refuses it.
-    return undefined;
-  }
 }
 
 type FoundFile = Omit<WorkFile, 'kind'> & { kind: WorkFile['kind'] | 'signature' };
@@ -218,7 +210,8 @@ function checkFirmware(work: Work): void {
   }
 }
 
-function titleOf(chunks: readonly Chunk[]): string {
+/** What people read of a distribution set. */
+export function titleOf(chunks: readonly Chunk[]): string {
   const titles = chunks.map(({ name, version }) => `${shown(name)} ${shown(version)}`);
   return unique(titles).sort().join(', ').slice(0, 200);
 }
