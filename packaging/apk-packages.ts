@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { ApkContents, ApkScript } from './apk.ts';
 import type { PackageContents } from './ipk.ts';
 import type { PackageFile, PackageFiles } from './package-files.ts';
-import { REPOSITORY } from './packages.ts';
+import { read, UNLESS_NO_SCRIPT, withFunctions } from './packages.ts';
 
 /** The packages as apk has them, in the way of OpenWrt's builder (include/package-pack.mk). */
 
@@ -112,20 +111,15 @@ function contentOf(file: PackageFile | undefined): string | Buffer {
 
 /** OpenWrt's functions, and behind them the package's own lines. */
 function defaultScripts({ control, scripts = {} }: PackageContents): Scripts {
-  const around = (first: string, own: string): string => `#!/bin/sh
-${first}[ -s "\${IPKG_INSTROOT}/lib/functions.sh" ] || exit 0
-. "\${IPKG_INSTROOT}/lib/functions.sh"
-export root="\${IPKG_INSTROOT}"
-export pkgname="${control['Package'] ?? ''}"
-${own}`;
-  const install = around(
-    '[ "${IPKG_NO_SCRIPT}" = "1" ] && exit 0\n',
-    `default_postinst\n${scripts['postinst-pkg'] ?? ''}`,
+  const names = `export root="\${IPKG_INSTROOT}"\nexport pkgname="${control['Package'] ?? ''}"\n`;
+  const install = withFunctions(
+    UNLESS_NO_SCRIPT,
+    `${names}default_postinst\n${scripts['postinst-pkg'] ?? ''}`,
   );
   return {
     'post-install': install,
     'post-upgrade': inUpgrade(install),
-    'pre-deinstall': around('', `default_prerm\n${scripts['prerm-pkg'] ?? ''}`),
+    'pre-deinstall': withFunctions('', `${names}default_prerm\n${scripts['prerm-pkg'] ?? ''}`),
   };
 }
 
@@ -139,8 +133,4 @@ function sha256(content: string | Buffer): string {
 
 function lines(values: readonly string[]): string {
   return values.map((value) => `${value}\n`).join('');
-}
-
-function read(path: string): string {
-  return readFileSync(`${REPOSITORY}${path}`, 'utf8');
 }

@@ -11,17 +11,18 @@ export interface ElfHeaders {
 }
 
 const EXECUTABLE_TYPES = [2, 3];
-const SEGMENT = { load: 1, dynamic: 2, interpreter: 3 };
+export const SEGMENT = { load: 1, dynamic: 2, interpreter: 3 };
 const DYNAMIC = { end: 0, needed: 1, strings: 5 };
 /** More of either has no program; a damaged header may claim it. */
 const MOST_SEGMENTS = 256;
 const MOST_ENTRIES = 4096;
 
-interface Segment {
+export interface Segment {
   type: number;
   offset: number;
   address: number;
   sizeBytes: number;
+  alignment: number;
 }
 
 /** @throws Error with what is wrong, in words that go behind "cannot use PATH: " */
@@ -64,7 +65,7 @@ interface Reader {
   text: (at: number) => string;
 }
 
-function createReader(bytes: Buffer): Reader {
+export function createReader(bytes: Buffer): Reader {
   const bits = bytes[4] === 2 ? 64 : 32;
   const isLittleEndian = bytes[5] !== 2;
   const int = (at: number): number =>
@@ -86,17 +87,17 @@ function createReader(bytes: Buffer): Reader {
   };
 }
 
-function readSegments(reader: Reader): Segment[] {
+export function readSegments(reader: Reader): Segment[] {
   const { bits, half, int, word } = reader;
   const [table, entryBytes, count] =
     bits === 64 ? [word(32), half(54), half(56)] : [word(28), half(42), half(44)];
   return Array.from({ length: Math.min(count, MOST_SEGMENTS) }, (_, index) => {
     const at = table + index * entryBytes;
-    const [offset, address, sizeBytes] =
+    const [offset, address, sizeBytes, alignment] =
       bits === 64
-        ? [word(at + 8), word(at + 16), word(at + 32)]
-        : [word(at + 4), word(at + 8), word(at + 16)];
-    return { type: int(at), offset, address, sizeBytes };
+        ? [word(at + 8), word(at + 16), word(at + 32), word(at + 48)]
+        : [word(at + 4), word(at + 8), word(at + 16), word(at + 28)];
+    return { type: int(at), offset, address, sizeBytes, alignment };
   });
 }
 

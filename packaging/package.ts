@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { reasonOf } from '../src/errors.ts';
 import { depotdApk, luciApk, plainApk, type ApkPackage } from './apk-packages.ts';
 import { createApk } from './apk.ts';
 import { createDeb } from './deb.ts';
@@ -33,7 +34,7 @@ try {
   if (values.help === true) process.stdout.write(USAGE);
   else makePackages(values);
 } catch (error) {
-  process.stderr.write(`depotd: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`depotd: ${reasonOf(error)}\n`);
   process.exitCode = 1;
 }
 

@@ -36,7 +36,7 @@ const DESCRIPTION =
   'Agent of a router or NAS for its admin panel: packages with live task logs, disks, ' +
   "container data, the code forge's API.";
 
-export function openwrtPackage({ version, modifiedAt }: Release): PackageContents {
+export function openwrtPackage(release: Release): PackageContents {
   const files: PackageFiles = {
     ...programs(),
     ...bundles(),
@@ -53,29 +53,21 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
     ...licence('depotd'),
     [`/usr/share/licenses/depotd/${THIRD_PARTY}`]: read(`dist/${THIRD_PARTY}`),
   };
-  return {
-    control: openwrtControl({
-      name: 'depotd',
-      version,
-      depends:
-        'libc, node (>= 20.19), rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ' +
-        'ucode-mod-socket, ucode-mod-uloop',
-      modifiedAt,
-      architecture: 'all',
-      description: DESCRIPTION,
-      files,
-    }),
+  return openwrtContents(release, {
+    name: 'depotd',
+    depends:
+      'libc, node (>= 20.19), rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ' +
+      'ucode-mod-socket, ucode-mod-uloop',
+    description: DESCRIPTION,
     files,
     conffiles: ['/etc/config/depotd'],
     scripts: {
-      postinst: defaultScript('postinst', '[ "${IPKG_NO_SCRIPT}" = "1" ] && exit 0\n'),
+      ...DEFAULT_SCRIPTS,
       'postinst-pkg': read('packaging/openwrt/postinst-pkg'),
-      prerm: defaultScript('prerm'),
       'prerm-pkg': read('packaging/openwrt/prerm-pkg'),
       postrm: read('packaging/openwrt/postrm-opkg') + read('packaging/openwrt/postrm'),
     },
-    modifiedAt,
-  };
+  });
 }
 
 /**
@@ -103,24 +95,19 @@ export function nodePackage(
     ),
     '/usr/share/licenses/depotd-node/LICENSE': text,
   };
-  const description =
-    'Node.js for depotd, which prefers it to the one of the feed. Nothing else finds it.';
-  const control = openwrtControl({
-    name: 'depotd-node',
-    version,
-    depends: depends.join(', '),
-    modifiedAt,
-    architecture,
-    description,
-    files,
-    provides: 'node',
-  });
-  return {
-    control,
-    files,
-    scripts: { postrm: removeFolders('depotd-node', 'usr/lib/depotd/lib', 'usr/lib/depotd') },
-    modifiedAt,
-  };
+  return openwrtContents(
+    { version, modifiedAt },
+    {
+      name: 'depotd-node',
+      depends: depends.join(', '),
+      architecture,
+      description:
+        'Node.js for depotd, which prefers it to the one of the feed. Nothing else finds it.',
+      files,
+      provides: 'node',
+      scripts: { postrm: removeFolders('depotd-node', 'usr/lib/depotd/lib', 'usr/lib/depotd') },
+    },
+  );
 }
 
 /** opkg leaves folders; one in which others have something stays. */
@@ -204,32 +191,31 @@ function packed(text: string): PackageFile {
   return { content: gzipSync(text, { level: 9 }) };
 }
 
-interface OpenwrtFields {
+interface OpenwrtPackage extends Pick<PackageContents, 'files' | 'conffiles' | 'scripts'> {
   name: string;
-  version: string;
   depends: string;
-  modifiedAt: number;
-  architecture: string;
   description: string;
-  files: PackageFiles;
   provides?: string;
   /** Default `admin`. */
   section?: string;
+  /** Default `all`. */
+  architecture?: string;
 }
 
-/** The fields that OpenWrt's builder writes, in its order. */
-export function openwrtControl({
-  name,
-  version,
-  depends,
-  provides,
-  section = 'admin',
-  modifiedAt,
-  architecture,
-  files,
-  description,
-}: OpenwrtFields): Record<string, string> {
-  return {
+/** With the fields that OpenWrt's builder writes, in its order. */
+export function openwrtContents(
+  { version, modifiedAt }: Release,
+  {
+    name,
+    depends,
+    provides,
+    section = 'admin',
+    architecture = 'all',
+    description,
+    ...contents
+  }: OpenwrtPackage,
+): PackageContents {
+  const control = {
     Package: name,
     Version: `${version}-${RELEASE}`,
     Depends: depends,
@@ -238,20 +224,29 @@ export function openwrtControl({
     Section: section,
     SourceDateEpoch: String(modifiedAt),
     Architecture: architecture,
-    'Installed-Size': String(archiveBytes(files)),
+    'Installed-Size': String(archiveBytes(contents.files)),
     Description: description,
   };
+  return { control, ...contents, modifiedAt };
 }
+
+/** Of an image that is built, opkg runs the scripts when it first starts. */
+export const UNLESS_NO_SCRIPT = '[ "${IPKG_NO_SCRIPT}" = "1" ] && exit 0\n';
 
 /**
  * What OpenWrt's builder makes of every package: its functions enable, start and stop the init
  * script, and run the package's own part.
  */
-export function defaultScript(kind: 'postinst' | 'prerm', first = ''): string {
-  return (
-    `#!/bin/sh\n${first}[ -s "\${IPKG_INSTROOT}/lib/functions.sh" ] || exit 0\n. ` +
-    `"\${IPKG_INSTROOT}/lib/functions.sh"\ndefault_${kind} "$0" "$@"\n`
-  );
+export const DEFAULT_SCRIPTS = {
+  postinst: withFunctions(UNLESS_NO_SCRIPT, 'default_postinst "$0" "$@"\n'),
+  prerm: withFunctions('', 'default_prerm "$0" "$@"\n'),
+};
+
+export function withFunctions(first: string, own: string): string {
+  return `#!/bin/sh
+${first}[ -s "\${IPKG_INSTROOT}/lib/functions.sh" ] || exit 0
+. "\${IPKG_INSTROOT}/lib/functions.sh"
+${own}`;
 }
 
 /** Each package has its own: two packages cannot own one file. */
@@ -294,6 +289,6 @@ function program(path: string): PackageFile {
   return { content: read(path), mode: 0o755 };
 }
 
-function read(path: string): string {
+export function read(path: string): string {
   return readFileSync(`${REPOSITORY}${path}`, 'utf8');
 }

@@ -1,6 +1,6 @@
 import type { PackageContents } from '../ipk.ts';
 import type { PackageFiles } from '../package-files.ts';
-import { licence, openwrtControl, removeFolders, type Release } from '../packages.ts';
+import { licence, openwrtContents, removeFolders, type Release } from '../packages.ts';
 import { apkKeyPath, bothOf, opkgKeyPath, type ReleaseKeys } from './keys.ts';
 
 /**
@@ -8,7 +8,7 @@ import { apkKeyPath, bothOf, opkgKeyPath, type ReleaseKeys } from './keys.ts';
  * the one after it takes the old one away.
  */
 export function keyringPackage(
-  { version, modifiedAt }: Release,
+  release: Release,
   { manager, keys }: { manager: 'opkg' | 'apk'; keys: ReleaseKeys },
 ): PackageContents {
   const publicKeys = Object.fromEntries(
@@ -22,19 +22,12 @@ export function keyringPackage(
     [kept]: [kept, ...Object.keys(publicKeys)].map((path) => `${path}\n`).join(''),
     ...licence('depotd-keyring'),
   };
-  return {
-    control: openwrtControl({
-      name: 'depotd-keyring',
-      version,
-      depends: 'libc',
-      modifiedAt,
-      section: 'base',
-      architecture: 'all',
-      description: "The keys that depotd's packages are signed with.",
-      files,
-    }),
+  return openwrtContents(release, {
+    name: 'depotd-keyring',
+    depends: 'libc',
+    section: 'base',
+    description: "The keys that depotd's packages are signed with.",
     files,
     scripts: { postrm: removeFolders('depotd-keyring') },
-    modifiedAt,
-  };
+  });
 }

@@ -1,4 +1,5 @@
 // `npm run release-keys -- FOLDER`: the two keys that packages and feeds are signed with.
+import { reasonOf } from '../../src/errors.ts';
 import { makeKeys } from './keys.ts';
 
 const [folder, ...rest] = process.argv.slice(2);
@@ -10,7 +11,7 @@ if (folder === undefined || rest.length > 0) {
     const { opkg, apk } = makeKeys(folder);
     process.stdout.write(`opkg ${opkg.id}\napk ${apk.id}\n`);
   } catch (error) {
-    process.stderr.write(`depotd: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`depotd: ${reasonOf(error)}\n`);
     process.exitCode = 1;
   }
 }

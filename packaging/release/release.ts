@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { reasonOf } from '../../src/errors.ts';
 import { depotdApk, luciApk, plainApk, type ApkPackage } from '../apk-packages.ts';
 import { gzipSync } from 'node:zlib';
 import { createDeb } from '../deb.ts';
-import { createIpk, type PackageContents } from '../ipk.ts';
+import { createIpk } from '../ipk.ts';
 import { luciPackages } from '../luci-packages.ts';
 import { ANY } from '../node-binary.ts';
 import { readRuntime, type NodeRuntime } from '../node-runtime.ts';
@@ -19,8 +20,9 @@ import {
   type Release,
 } from '../packages.ts';
 import { thisRelease } from '../release-time.ts';
-import { createApkIndex, createThirdApk } from './apk-third.ts';
-import { FEEDS, runsOn, type FeedTarget } from './architectures.ts';
+import type { ApkKey } from './apk-key.ts';
+import { createApkIndex, createThirdApk, type ThirdApk } from './apk-third.ts';
+import { FEEDS, runsOn } from './architectures.ts';
 import { keyringPackage } from './keyring.ts';
 import { bothOf, readKeys, type ReleaseKeys } from './keys.ts';
 import { createOpkgIndex } from './opkg-index.ts';
@@ -64,7 +66,7 @@ try {
     process.exitCode = 2;
   } else makeRelease({ keys: readKeys(keyFolder), out, url, node, licencePath, version });
 } catch (error) {
-  process.stderr.write(`depotd: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`depotd: ${reasonOf(error)}\n`);
   process.exitCode = 1;
 }
 
@@ -86,8 +88,8 @@ function makeRelease({ keys, out, url, node, licencePath, version }: Options): v
   if (runtimes.length === 0) {
     process.stderr.write('depotd: without --node there is no feed for OpenWrt 25.12\n');
   }
-  const files = new Map<string, Buffer | string>();
-  for (const feed of FEEDS) addFeed(files, feed, { release, runtimes, keys });
+  const files: Files = new Map();
+  addFeeds(files, { release, runtimes, keys });
   files.set(`depotd_${release.version}_all.deb`, createDeb(debianPackage(release)));
   for (const { opkg, apk } of bothOf(keys)) {
     files.set(`keys/${opkg.id}`, opkg.publicText);
@@ -104,34 +106,39 @@ function makeRelease({ keys, out, url, node, licencePath, version }: Options): v
   writeAll(out, files);
 }
 
+type Files = Map<string, Buffer | string>;
+
 interface Ingredients {
   release: Release;
   runtimes: readonly NodeRuntime[];
   keys: ReleaseKeys;
 }
 
-function addFeed(
-  files: Files,
-  { manager, release, architecture }: FeedTarget,
-  ingredients: Ingredients,
-): void {
-  const folder = `${release}/${architecture}`;
-  if (manager === 'opkg') {
-    addIpks(files, folder, ingredients);
-    return;
+/** Only a Node is made for an architecture: all else is packed once. */
+function addFeeds(files: Files, { release, runtimes, keys }: Ingredients): void {
+  const signers = bothOf(keys).map(({ apk }) => apk);
+  const pack = ({ fileName, contents }: ApkPackage): SignedApk => ({
+    fileName,
+    ...createThirdApk(contents, signers),
+  });
+  const common = [
+    depotdApk(openwrtPackage(release)),
+    ...luciPackages(release).map(luciApk),
+    plainApk(keyringPackage(release, { manager: 'apk', keys })),
+  ].map(pack);
+  const ofOpkg = opkgFeed(release, keys);
+  for (const { manager, release: line, architecture } of FEEDS) {
+    const nodes = runtimes
+      .filter(({ machine }) => manager === 'apk' && runsOn(machine, architecture))
+      .map((runtime) => pack(plainApk(nodePackage({ ...runtime, architecture }, release))));
+    if (manager === 'apk' && nodes.length === 0) continue;
+    const feed = manager === 'opkg' ? ofOpkg : apkFeed([...common, ...nodes], signers);
+    for (const [name, content] of feed) files.set(`${line}/${architecture}/${name}`, content);
   }
-  const runtimes = ingredients.runtimes.filter(({ machine }) => runsOn(machine, architecture));
-  if (runtimes.length === 0) return;
-  const nodes = runtimes.map((runtime) =>
-    nodePackage({ ...runtime, architecture }, ingredients.release),
-  );
-  addApks(files, folder, { nodes, ...ingredients });
 }
 
-type Files = Map<string, Buffer | string>;
-
 /** Without a Node: the feed of a release that has opkg has one, which others may use, too. */
-function addIpks(files: Files, folder: string, { release, keys }: Ingredients): void {
+function opkgFeed(release: Release, keys: ReleaseKeys): Files {
   const packages = [
     openwrtPackage(release),
     ...luciPackages(release),
@@ -141,32 +148,29 @@ function addIpks(files: Files, folder: string, { release, keys }: Ingredients): 
     const fileName = `${name}_${version}_${kind}.ipk`;
     return { fileName, bytes: createIpk(contents), control: contents.control };
   });
-  for (const { fileName, bytes } of packages) files.set(`${folder}/${fileName}`, bytes);
   const index = createOpkgIndex(packages);
-  files.set(`${folder}/Packages`, index);
-  files.set(`${folder}/Packages.gz`, gzipSync(index, { level: 9 }));
-  // usign knows one signature a file: the next key's devices have it from the keyring by then.
-  files.set(`${folder}/Packages.sig`, keys.current.opkg.sign(index));
+  return new Map<string, Buffer | string>([
+    ...packages.map(({ fileName, bytes }) => [fileName, bytes] as const),
+    ['Packages', index],
+    ['Packages.gz', gzipSync(index, { level: 9 })],
+    // usign knows one signature a file: the next key's devices have it from the keyring by then.
+    ['Packages.sig', keys.current.opkg.sign(index)],
+  ]);
 }
 
-function addApks(
-  files: Files,
-  folder: string,
-  { release, nodes, keys }: Ingredients & { nodes: readonly PackageContents[] },
-): void {
-  const signers = bothOf(keys).map(({ apk }) => apk);
-  const packages: ApkPackage[] = [
-    depotdApk(openwrtPackage(release)),
-    ...luciPackages(release).map(luciApk),
-    plainApk(keyringPackage(release, { manager: 'apk', keys })),
-    ...nodes.map(plainApk),
-  ];
-  const listed = packages.map(({ fileName, contents }) => {
-    const apk = createThirdApk(contents, signers);
-    files.set(`${folder}/${fileName}`, apk.bytes);
-    return apk.listed;
-  });
-  files.set(`${folder}/packages.adb`, createApkIndex(listed, signers));
+interface SignedApk extends ThirdApk {
+  fileName: string;
+}
+
+function apkFeed(packages: readonly SignedApk[], signers: readonly ApkKey[]): Files {
+  const index = createApkIndex(
+    packages.map(({ listed }) => listed),
+    signers,
+  );
+  return new Map([
+    ...packages.map(({ fileName, bytes }) => [fileName, bytes] as const),
+    ['packages.adb', index],
+  ]);
 }
 
 /** As sha256sum(1) writes and checks them. */

@@ -1,7 +1,13 @@
 import { parseArgs } from 'node:util';
 import { reasonOf, systemCode } from '../errors.ts';
 import { parseTarget, usualUrl, type Target } from './target.ts';
-import { COMMAND_NAMES, commandText, isCommand, type CommandName } from './usage/commands.ts';
+import {
+  COMMAND_NAMES,
+  commandText,
+  isCommand,
+  namesOf,
+  type CommandName,
+} from './usage/commands.ts';
 import { usageOf } from './usage/help.ts';
 import { nearest } from '../nearest.ts';
 import { COMMON_OPTIONS, OWN_OPTIONS, ownOption, type OptionText } from './usage/options.ts';
@@ -165,7 +171,7 @@ function textOf(values: Values, name: string): string | undefined {
 }
 
 function checkNames(command: CommandName, names: readonly string[]): void {
-  const [least, most] = commandText(command).names;
+  const [least, most] = namesOf(command);
   if (names.length < least) {
     const wanted = wantedBy(command);
     throw new Error(

@@ -3,7 +3,7 @@ import { DepotError } from '../errors.ts';
 import type { Client } from './client.ts';
 import type { Output } from './terminal/output.ts';
 import { progressLine } from './terminal/progress-line.ts';
-import { listTasks, readTask, shortId, type Task } from './task.ts';
+import { fetchTask, listTasks, readTask, shortId, type Task } from './task.ts';
 
 const RETRY_MS = 300;
 /** The kind of task that nobody waits for: it runs beside the others. */
@@ -60,9 +60,7 @@ async function follow(options: FollowOptions): Promise<Task> {
   for (;;) {
     const streamed = await readStream(options, place);
     const stop = streamed === 'no room' ? await poll(options, place) : streamed;
-    if (stop === 'end') {
-      return readTask(id, await client.get('admin/system/tasks/status', { task_id: id }));
-    }
+    if (stop === 'end') return fetchTask(client, id);
     if (stop instanceof DepotError) {
       if (place.brokenAt === undefined) {
         output.say(
@@ -131,10 +129,7 @@ async function poll(options: FollowOptions, place: Place): Promise<Stop> {
     for (let round = 0; round < POLLS; round += 1) {
       // In this order: a task that has ended writes nothing more, so what is read after that is
       // all.
-      const task = readTask(
-        options.id,
-        await options.client.get('admin/system/tasks/status', { task_id: options.id }),
-      );
+      const task = await fetchTask(options.client, options.id);
       isConnected(options, place);
       await showProgress(options, task);
       await readMore(options, place);

@@ -1,8 +1,8 @@
+import { nearest } from '../nearest.ts';
 import { flagIn, listIn, numberIn, textIn } from './answer.ts';
 import type { Client } from './client.ts';
 import type { CommandContext } from './command-context.ts';
-import { suggestName } from './suggest-name.ts';
-import { bytesText } from './terminal/bytes.ts';
+import { bytesText } from './terminal/table.ts';
 
 /** Why something is not possible, or failed. */
 interface Problem {
@@ -37,6 +37,19 @@ export async function sayRemedy(
         'together: more has to go, or a disk has to extend the system',
     );
   }
+}
+
+/** Of the names that begin like it, the one that was probably meant; undefined if none is near. */
+async function suggestName(client: Client, name: string): Promise<string | undefined> {
+  const start = name.slice(0, 3);
+  if (start === '') return undefined;
+  const answer = await client
+    .get('admin/store/available', { kind: 'all', q: start, per_page: '200' })
+    .catch(() => undefined);
+  return nearest(
+    name,
+    listIn(answer, 'items').map((item) => textIn(item, 'name')),
+  );
 }
 
 /** As the page has it: one text for each code, and some that fit better. */

@@ -51,6 +51,10 @@ function stageIn(progress: unknown): Stage {
   };
 }
 
+export async function fetchTask(client: Client, id: string): Promise<Task> {
+  return readTask(id, await client.get('admin/system/tasks/status', { task_id: id }));
+}
+
 /** All tasks, newest first: the daemon lists them in the order in which it took them. */
 export async function listTasks(client: Client): Promise<Task[]> {
   const body = await client.get('admin/system/tasks/status');

@@ -1,4 +1,4 @@
-import { parseUciFile, type UciOption, type UciSection } from './uci-file.ts';
+import { parseUciFile, type UciFile, type UciOption, type UciSection } from './uci-file.ts';
 import { DepotError } from '../errors.ts';
 
 export interface UciPlace {
@@ -14,22 +14,60 @@ export function readUciOption(text: string, { section, option }: UciPlace): stri
 }
 
 /**
- * Sets one option in a UCI file and leaves every other line as it is, comments too. The result is
- * read again: it must say what was meant and nothing else.
+ * Sets one option in a UCI file and leaves every other line as it is, comments too.
  * @throws DepotError internal if the file is written so that this cannot be done
  */
 export function setUciOption(text: string, place: UciPlace, value: string): string {
-  const result = waysToSet(text, place, quote(value)).find((candidate) =>
-    isSet(text, place, { value, candidate }),
+  const file = parseUciFile(text);
+  const meant = withOption(file.sections, place, value);
+  const result = waysToSet(text, place, quote(value)).find((each) => saysSo(each, file, meant));
+  if (result !== undefined) return result;
+  throw new DepotError(
+    'internal',
+    `cannot set ${place.section}.${place.option}: its line is written in a way that only ` +
+      'an editor can change',
   );
-  if (result === undefined) {
-    throw new DepotError(
-      'internal',
-      `cannot set ${place.section}.${place.option}: its line is written in a way that only ` +
-        'an editor can change',
-    );
-  }
-  return result;
+}
+
+/** Whether what was written says what was meant and nothing else: it is read again. */
+export function saysSo(
+  written: string,
+  { problems }: UciFile,
+  meant: readonly UciSection[],
+): boolean {
+  return contentOf(parseUciFile(written)) === contentOf({ problems, sections: meant });
+}
+
+function contentOf({
+  sections,
+  problems,
+}: Pick<UciFile, 'problems'> & { sections: readonly UciSection[] }): string {
+  return JSON.stringify([
+    problems.map(({ message }) => message),
+    sections.map(({ type, name, options }) => [
+      type,
+      name,
+      options.map((entry) => [entry.name, entry.value, entry.isList]),
+    ]),
+  ]);
+}
+
+function withOption(
+  sections: UciSection[],
+  { section: name, type, option }: UciPlace,
+  value: string,
+): UciSection[] {
+  const wanted = { name: option, value, isList: false, line: 0 };
+  const at = sections.findLastIndex((section) => section.name === name);
+  const section = sections[at];
+  if (section === undefined) return [...sections, { type, name, line: 0, options: [wanted] }];
+  const { options } = section;
+  const known = optionIn(section, option);
+  return sections.with(at, {
+    ...section,
+    options:
+      known === undefined ? [wanted, ...options] : options.with(options.indexOf(known), wanted),
+  });
 }
 
 function waysToSet(
@@ -39,12 +77,7 @@ function waysToSet(
 ): string[] {
   const section = sectionIn(text, name);
   const line = `\toption ${option} ${quoted}`;
-  if (section === undefined) {
-    return [
-      `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\nconfig ${type} ` +
-        `'${name}'\n${line}\n`,
-    ];
-  }
+  if (section === undefined) return [`${withNewSection(text, { name, type })}${line}\n`];
   const lines = text.split('\n');
   const known = optionIn(section, option);
   if (known === undefined) return [lines.toSpliced(section.line, 0, line).join('\n')];
@@ -54,6 +87,14 @@ function waysToSet(
     (_, before: string, after: string) => `${before}${quoted}${after}`,
   );
   return [kept, line].map((replacement) => lines.with(known.line - 1, replacement).join('\n'));
+}
+
+export function withNewSection(
+  text: string,
+  { name, type }: { name: string; type: string },
+): string {
+  const end = text === '' || text.endsWith('\n') ? '' : '\n';
+  return `${text}${end}\nconfig ${type} '${name}'\n`;
 }
 
 const OPTION_LINE = /^(\s*option\s+\S+\s+)(?:'[^']*'|"(?:[^"\\]|\\.)*"|[^\s'"#;]+)(\s*(?:#.*)?)$/;
@@ -68,31 +109,4 @@ function optionIn(section: UciSection | undefined, name: string): UciOption | un
 
 function quote(value: string): string {
   return `'${value.replaceAll("'", "'\\''")}'`;
-}
-
-/** Whether the candidate has the option so, and else says what the text did. */
-function isSet(
-  text: string,
-  place: UciPlace,
-  { value, candidate }: { value: string; candidate: string },
-): boolean {
-  return (
-    readUciOption(candidate, place) === value &&
-    JSON.stringify(withoutOption(text, place)) === JSON.stringify(withoutOption(candidate, place))
-  );
-}
-
-function withoutOption(text: string, { section, option }: UciPlace): unknown[] {
-  const { sections, problems } = parseUciFile(text);
-  const rest = sections.map(({ type, name, options }) => ({
-    type,
-    name,
-    options: options
-      .filter((entry) => name !== section || entry.name !== option)
-      .map((entry) => [entry.name, entry.value, entry.isList]),
-  }));
-  return [
-    problems.map(({ message }) => message),
-    ...rest.filter(({ name, options }) => name !== section || options.length > 0),
-  ];
 }

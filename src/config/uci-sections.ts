@@ -1,20 +1,14 @@
 import { DepotError } from '../errors.ts';
-import { parseUciFile, type UciFile, type UciSection } from './uci-file.ts';
+import { saysSo, withNewSection } from './uci-edit.ts';
+import { parseUciFile, type UciSection } from './uci-file.ts';
 
-/*
- * Sections made and removed in UCI files, every other line as it is. As with `setUciOption` the
- * result is read again: it must say what was meant and nothing else.
- */
+/* Sections made and removed in UCI files, every other line as it is. */
 
 /** @throws DepotError internal if the file cannot be read as it is */
-export function addUciSection(
-  text: string,
-  { name, type }: { name: string; type: string },
-): string {
-  const end = text === '' || text.endsWith('\n') ? '' : '\n';
-  return checked(name, text, {
-    result: `${text}${end}\nconfig ${type} '${name}'\n`,
-    meant: (sections) => [...sections, { type, name, options: [], line: 0 }],
+export function addUciSection(text: string, added: { name: string; type: string }): string {
+  return checked(added.name, text, {
+    result: withNewSection(text, added),
+    meant: (sections) => [...sections, { ...added, options: [], line: 0 }],
   });
 }
 
@@ -61,22 +55,9 @@ function checked(
   { result, meant }: { result: string; meant: (sections: UciSection[]) => UciSection[] },
 ): string {
   const before = parseUciFile(text);
-  const isSo =
-    contentOf(parseUciFile(result)) === contentOf({ ...before, sections: meant(before.sections) });
-  if (isSo) return result;
+  if (saysSo(result, before, meant(before.sections))) return result;
   throw new DepotError(
     'internal',
     `cannot change ${what}: its lines are written in a way that only an editor can change`,
   );
-}
-
-function contentOf({ sections, problems }: UciFile): string {
-  return JSON.stringify([
-    problems.map(({ message }) => message),
-    sections.map(({ type, name, options }) => [
-      type,
-      name,
-      options.map((entry) => [entry.name, entry.value, entry.isList]),
-    ]),
-  ]);
 }

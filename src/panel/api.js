@@ -52,6 +52,12 @@ export function createApi() {
     setMayWrite(answer.may_write !== false);
   };
 
+  /** Where the browser gets a file by itself: good once, for seconds. */
+  const addressFor = async (address) => {
+    const { ticket } = await get('admin/ticket', { for: address });
+    return `${address}&${new URLSearchParams({ ticket })}`;
+  };
+
   const postOnce = async (path, parameters) => {
     if (token === undefined) await readSession();
     return read(await send(path, { method: 'POST', body: formOf({ ...parameters, token }) }));
@@ -84,18 +90,8 @@ export function createApi() {
       const response = await ask(LOG_PATH, { task_id: id, offset });
       return new Uint8Array(response.status === 200 ? await response.arrayBuffer() : 0);
     },
-    /** Where the browser gets a task's whole log by itself: good once, for seconds. */
-    logAddress: async (id) => {
-      const address = `${LOG_PATH}?${new URLSearchParams({ task_id: id })}`;
-      const { ticket } = await get('admin/ticket', { for: address });
-      return `${address}&${new URLSearchParams({ ticket })}`;
-    },
-    /** Where the browser gets a backup by itself. */
-    backupAddress: async (id) => {
-      const address = `admin/store/backup_file?${new URLSearchParams({ id })}`;
-      const { ticket } = await get('admin/ticket', { for: address });
-      return `${address}&${new URLSearchParams({ ticket })}`;
-    },
+    logAddress: (id) => addressFor(`${LOG_PATH}?task_id=${id}`),
+    backupAddress: (id) => addressFor(`admin/store/backup_file?id=${id}`),
     /** An app's icon as a data URL; undefined if it has none. */
     icon: async (name) => {
       const response = await ask('admin/store/icon', { name });

@@ -61,6 +61,15 @@ export function textElement(tag, text, className = '') {
   return element(tag, { className }, [text]);
 }
 
+/** Rows of a `dl`, of pairs of a name and a text or element; those without a value are left out. */
+export function factRows(facts) {
+  return facts
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]) =>
+      element('div', {}, [textElement('dt', name), element('dd', {}, [value])]),
+    );
+}
+
 /**
  * Writes text only where it differs: what is the same is not read out again, and a selection in it
  * stays.

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-
 import { voiceOf, type Voice } from '../languages/languages.ts';
+import { hashOf } from './create-page.ts';
 import packedStyle from './styles/login.css';
 import { unpackText } from './unpack-text.ts';
 
@@ -38,7 +37,7 @@ export function loginPage(form: LoginForm, options: LoginPageOptions): Response 
   const { problem } = options;
   const style = unpackText(packedStyle);
   const policy =
-    `default-src 'none'; script-src '${hashOf(SCRIPT)}'; style-src '${hashOf(style)}'; ` +
+    `default-src 'none'; script-src ${hashOf(SCRIPT)}; style-src ${hashOf(style)}; ` +
     `connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'`;
   const headers = {
     'content-type': 'text/html; charset=utf-8',
@@ -53,10 +52,6 @@ export function loginPage(form: LoginForm, options: LoginPageOptions): Response 
     status: problem?.status ?? 200,
     headers,
   });
-}
-
-function hashOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
 function pageOf(

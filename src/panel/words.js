@@ -26,36 +26,25 @@ export function until(unix) {
   return format.format(Math.round(left / HOUR), 'hour');
 }
 
-/** A span of seconds, such as `4s` or `2m 5s`. */
+const SPAN_UNITS = [
+  [DAY, 'day'],
+  [HOUR, 'hour'],
+  [MINUTE, 'minute'],
+  [1, 'second'],
+];
+
+/** A span of seconds in its largest unit and the next smaller one, such as `4s` or `2m 5s`. */
 export function span(seconds) {
   const whole = Math.max(0, Math.round(seconds));
-  if (whole < MINUTE) return inUnits([[whole, 'second']]);
-  if (whole < HOUR) {
-    return inUnits([
-      [Math.floor(whole / MINUTE), 'minute'],
-      [whole % MINUTE, 'second'],
-    ]);
-  }
-  if (whole < DAY) {
-    return inUnits([
-      [Math.floor(whole / HOUR), 'hour'],
-      [Math.floor((whole % HOUR) / MINUTE), 'minute'],
-    ]);
-  }
-  return inUnits([
-    [Math.floor(whole / DAY), 'day'],
-    [Math.floor((whole % DAY) / HOUR), 'hour'],
-  ]);
-}
-
-function inUnits(amounts) {
-  const format = (amount, unit) =>
-    new Intl.NumberFormat(language(), { style: 'unit', unit, unitDisplay: 'narrow' }).format(
-      amount,
-    );
-  return new Intl.ListFormat(language(), { type: 'unit', style: 'narrow' }).format(
-    amounts.map(([amount, unit]) => format(amount, unit)),
-  );
+  const first = SPAN_UNITS.findIndex(([length]) => length <= Math.max(1, whole));
+  let left = whole;
+  const amounts = SPAN_UNITS.slice(first, first + 2).map(([length, unit]) => {
+    const format = { style: 'unit', unit, unitDisplay: 'narrow' };
+    const amount = new Intl.NumberFormat(language(), format).format(Math.floor(left / length));
+    left %= length;
+    return amount;
+  });
+  return new Intl.ListFormat(language(), { type: 'unit', style: 'narrow' }).format(amounts);
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];

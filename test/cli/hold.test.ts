@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { startClientTest } from './start-depotctl.ts';
+import { shareClientTest } from './start-depotctl.ts';
+
+const client = shareClientTest();
 
 test('hold keeps an app at its version, upgrade says so, and release lets it go', async () => {
-  const { depotctl, device } = await startClientTest();
+  const { depotctl, device } = client();
   await depotctl('install', 'demo');
   const versionOf = async (): Promise<string | undefined> =>
     (await device.database()).get('demo-app')?.version;
@@ -30,7 +32,7 @@ test('hold keeps an app at its version, upgrade says so, and release lets it go'
 });
 
 test('what is not installed is not held', async () => {
-  const { depotctl } = await startClientTest();
+  const { depotctl } = client();
 
   const { code, stderr } = await depotctl('hold', 'absent');
 

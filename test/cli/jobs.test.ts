@@ -1,10 +1,22 @@
 import { expect, test } from 'vitest';
 
 import type { TaskStatus } from '../device/daemon.ts';
-import { startClientTest } from './start-depotctl.ts';
+import { shareClientTest, startClientTest } from './start-depotctl.ts';
+
+/** What a test has installed, no other one installs or looks for. */
+const client = shareClientTest();
+
+test('a failed task does not suggest the very name that it was about', async () => {
+  const { depotctl } = client();
+
+  const { stderr } = await depotctl('autoconf', 'demo-app');
+
+  expect(stderr).toContain('→ Install the app first');
+  expect(stderr).not.toContain('did you mean');
+});
 
 test('install follows the log to its end and says how the job ended', async () => {
-  const { depotctl, daemon } = await startClientTest();
+  const { depotctl, daemon } = client();
 
   const { code, stdout, stderr } = await depotctl('install', 'demo');
 
@@ -17,7 +29,7 @@ test('install follows the log to its end and says how the job ended', async () =
 });
 
 test('a job that failed ends with 1, and so does the whole when others were done', async () => {
-  const { depotctl } = await startClientTest();
+  const { depotctl } = client();
 
   const failed = await depotctl('install', 'badpost', 'tiny-01');
 
@@ -31,13 +43,13 @@ test('a job that failed ends with 1, and so does the whole when others were done
 });
 
 test('a name that the daemon refuses is named, and the others are done', async () => {
-  const { depotctl } = await startClientTest();
+  const { depotctl } = client();
 
-  const { code, stdout, stderr } = await depotctl('install', '../etc', 'tiny-01');
+  const { code, stdout, stderr } = await depotctl('install', '../etc', 'tiny-02');
 
   expect(code).toBe(1);
   expect(stderr).toContain('depotctl: install ../etc: cannot use the parameter package');
-  expect(stdout).toContain('Configuring tiny-01.');
+  expect(stdout).toContain('Configuring tiny-02.');
 });
 
 test('update, upgrade and remove do what they are called for', async () => {
@@ -57,7 +69,7 @@ test('update, upgrade and remove do what they are called for', async () => {
 });
 
 test('migrate asks for the folder, and tells why it cannot be', async () => {
-  const { depotctl } = await startClientTest();
+  const { depotctl } = client();
 
   const { code, stderr } = await depotctl('migrate', '/mnt/disk');
 
@@ -67,7 +79,7 @@ test('migrate asks for the folder, and tells why it cannot be', async () => {
 });
 
 test('--autoconf, --path and --enable reach the script that configures the app', async () => {
-  const { depotctl } = await startClientTest();
+  const { depotctl } = client();
 
   const { stdout } = await depotctl(
     'install',
@@ -84,7 +96,7 @@ test('--autoconf, --path and --enable reach the script that configures the app',
 });
 
 test('--detach prints the id of the task and does not wait for it', async () => {
-  const { depotctl, daemon } = await startClientTest();
+  const { depotctl, daemon } = client();
 
   const { code, stdout } = await depotctl('install', 'demo', '--detach');
 
@@ -94,9 +106,9 @@ test('--detach prints the id of the task and does not wait for it', async () => 
 });
 
 test('--json prints how each job ended, and no log', async () => {
-  const { depotctl } = await startClientTest();
+  const { depotctl } = client();
 
-  const { code, stdout } = await depotctl('--json', 'install', 'badpost', 'tiny-01');
+  const { code, stdout } = await depotctl('--json', 'install', 'badpost', 'tiny-03');
 
   const ends = stdout
     .trimEnd()
@@ -105,7 +117,7 @@ test('--json prints how each job ended, and no log', async () => {
   expect(code).toBe(1);
   expect(ends.map(({ package: name, state }) => `${name} ${state}`)).toEqual([
     'badpost failed',
-    'tiny-01 done',
+    'tiny-03 done',
   ]);
 });
 
@@ -122,13 +134,4 @@ test('stop stops a running job; the one who follows it ends with 1', async () =>
   expect(code).toBe(1);
   expect(stderr).toContain('stopped on request');
   expect((await depotctl('stop', 'latest')).stderr).toContain('has ended already: stopped');
-});
-
-test('a failed task does not suggest the very name that it was about', async () => {
-  const { depotctl } = await startClientTest();
-
-  const { stderr } = await depotctl('autoconf', 'demo-app');
-
-  expect(stderr).toContain('→ Install the app first');
-  expect(stderr).not.toContain('did you mean');
 });

@@ -7,7 +7,9 @@ import { commandHelp } from '../../src/cli/usage/help.ts';
 import { COMMAND_NAMES } from '../../src/cli/usage/commands.ts';
 import { LANGUAGES, voiceOf } from '../../src/languages/languages.ts';
 import { runCommand } from '../device/command.ts';
-import { DEPOTCTL, startClientTest } from './start-depotctl.ts';
+import { DEPOTCTL, runEach, shareClientTest, startClientTest } from './start-depotctl.ts';
+
+const client = shareClientTest();
 
 test.each([
   [{ LANG: 'zh_CN.UTF-8' }, '找不到名为 absent 的软件源'],
@@ -15,18 +17,12 @@ test.each([
   [{ LANG: 'de_DE.UTF-8' }, 'cannot find a feed named absent'],
   [{ LANG: '' }, 'cannot find a feed named absent'],
 ])('with %j what the daemon refuses is said in that language', async (locale, sentence) => {
-  const on = await startClientTest();
-  const words: [string, ...string[]] = [
-    process.execPath,
-    DEPOTCTL,
-    '--url',
-    on.daemon.url,
-    'feeds',
-    'remove',
-    'absent',
-  ];
+  const { daemon, env } = client();
+  const words = ['--url', daemon.url, 'feeds', 'remove', 'absent'];
 
-  const { code, stderr } = await runCommand(words, { env: { ...on.env, ...locale } });
+  const { code, stderr } = await runCommand([process.execPath, DEPOTCTL, ...words], {
+    env: { ...env, ...locale },
+  });
 
   expect([code, stderr]).toEqual([1, expect.stringContaining(sentence)]);
 });
@@ -94,16 +90,16 @@ async function englishOf(
   commands: readonly (readonly string[])[],
 ): Promise<Record<string, string[]>> {
   const on = await startClientTest();
+  const outcomes = await runEach(
+    commands.map((words) => ['--url', on.daemon.url, ...words]),
+    { env: { ...on.env, LANG: locale, LC_ALL: '' }, cwd: on.device.root },
+  );
   const found: Record<string, string[]> = {};
-  for (const words of commands) {
-    const { stdout, stderr } = await runCommand(
-      [process.execPath, DEPOTCTL, '--url', on.daemon.url, ...words],
-      { env: { ...on.env, LANG: locale, LC_ALL: '' }, cwd: on.device.root },
-    );
+  for (const [index, { stdout, stderr }] of outcomes.entries()) {
     const english = `${stdout}\n${stderr}`
       .split('\n')
       .filter((line) => /\b[a-z]{2,} [a-z]{2,}/i.test(line.replace(OF_OTHERS, '')));
-    if (english.length > 0) found[words.join(' ')] = english;
+    if (english.length > 0) found[commands[index]?.join(' ') ?? ''] = english;
   }
   return found;
 }

@@ -3,20 +3,21 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { runCommand } from '../device/command.ts';
 import { createPanel, type Panel } from '../support/panel.ts';
 import { slowPackage } from '../device/packages/awkward-packages.ts';
-import { DEPOTCTL, startClientTest, type ClientTest } from './start-depotctl.ts';
+import { DEPOTCTL, shareClientTest, startClientTest, type ClientTest } from './start-depotctl.ts';
 
-async function startWithPassword(
-  options: Parameters<typeof startClientTest>[0] = {},
-): Promise<ClientTest> {
-  const started = await startClientTest({ daemon: { set: ['main.auth=password'] }, ...options });
-  expect(await started.withInput('secret\n', 'passwd')).toMatchObject({ code: 0 });
-  return started;
+const WITH_PASSWORD = { daemon: { set: ['main.auth=password'] } };
+
+async function setPassword({ withInput }: ClientTest): Promise<void> {
+  expect(await withInput('secret\n', 'passwd')).toMatchObject({ code: 0 });
 }
+
+/** Who is logged in, the tests below say one after the other. */
+const client = shareClientTest(WITH_PASSWORD, setPassword);
 
 test('at the socket of the owner every command works without a log-in', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'depotctl-owner-'));
@@ -33,7 +34,7 @@ test('at the socket of the owner every command works without a log-in', async ()
 });
 
 test('with a password every command says how to log in, and works after it', async () => {
-  const { depotctl, withInput, daemon } = await startWithPassword();
+  const { depotctl, withInput, daemon } = client();
 
   const refused = await depotctl('install', 'demo', 'tiny-01');
   expect(refused).toEqual({
@@ -55,7 +56,7 @@ test('with a password every command says how to log in, and works after it', asy
 });
 
 test('the session is in a file of this user alone, one an address, and logging out ends it there and here', async () => {
-  const { depotctl, withInput, start, env } = await startWithPassword();
+  const { depotctl, withInput, start, env } = client();
   await withInput('secret\n', 'login');
   const folder = join(env.XDG_RUNTIME_DIR ?? '', 'depotctl');
   const [file = '', ...others] = await readdir(folder);
@@ -79,10 +80,12 @@ test('the session is in a file of this user alone, one an address, and logging o
 test.each(['a link', 'a folder that others may look into'])(
   '%s where sessions belong is not used',
   async (planted) => {
-    const { withInput, depotctl, env } = await startWithPassword();
+    const { withInput, depotctl, env } = client();
     const folder = join(env.XDG_RUNTIME_DIR ?? '', 'depotctl');
     const elsewhere = await mkdtemp(join(tmpdir(), 'depotctl-elsewhere-'));
     onTestFinished(() => rm(elsewhere, { recursive: true }));
+    await rm(folder, { recursive: true, force: true });
+    onTestFinished(() => rm(folder, { recursive: true }));
     if (planted === 'a link') await symlink(elsewhere, folder);
     else await mkdir(folder).then(() => chmod(folder, 0o755));
 
@@ -98,7 +101,7 @@ test.each(['a link', 'a folder that others may look into'])(
 );
 
 test('without a folder that goes with the log-in, one for temporary files is used', async () => {
-  const { daemon, device, env } = await startWithPassword();
+  const { daemon, device, env } = client();
   const run = (input: string, ...words: string[]) =>
     runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, ...words], {
       env: { ...env, XDG_RUNTIME_DIR: '', TMPDIR: join(device.root, 'tmp') },
@@ -114,7 +117,7 @@ test('without a folder that goes with the log-in, one for temporary files is use
 });
 
 test('at a terminal the password is asked for and not shown', async () => {
-  const { daemon, env } = await startWithPassword();
+  const { daemon, env } = client();
   const terminal = spawn(
     'script',
     ['-qec', `${process.execPath} ${DEPOTCTL} --url ${daemon.url} login`, '/dev/null'],
@@ -137,7 +140,9 @@ test('at a terminal the password is asked for and not shown', async () => {
 });
 
 test('who follows a task while the log-in ends is told how to go on', async () => {
-  const { start, socketUrl, env, daemon } = await startWithPassword({ packages: [slowPackage(5)] });
+  const on = await startClientTest({ ...WITH_PASSWORD, packages: [slowPackage(5)] });
+  await setPassword(on);
+  const { start, socketUrl, env, daemon } = on;
   await runCommand([process.execPath, DEPOTCTL, '--url', socketUrl, 'login'], {
     env,
     input: 'secret\n',
@@ -155,79 +160,84 @@ test('who follows a task while the log-in ends is told how to go on', async () =
   expect(stderr).toContain(`log in with: depotctl --url ${socketUrl} login`);
 });
 
-async function startWithPanel(): Promise<ClientTest & { panel: Panel }> {
-  const panel = await createPanel();
-  onTestFinished(() => panel.close());
-  const daemon = { set: ['main.auth=panel'], env: panel.env };
-  return { ...(await startClientTest({ daemon })), panel };
-}
-
-test('where the panel logs people in, login takes its users and passwords', async () => {
-  const { depotctl, withInput, daemon } = await startWithPanel();
-
-  expect(await depotctl('list')).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: `depotctl: cannot answer without a log-in\ndepotctl: log in with: depotctl --url ${daemon.url} login\n`,
+describe('where the panel logs people in', () => {
+  let panel: Panel;
+  const ofPanel = shareClientTest(async () => {
+    panel = await createPanel();
+    return { daemon: { set: ['main.auth=panel'], env: panel.env } };
   });
-  expect(await withInput('wrong\n', 'login')).toMatchObject({
-    code: 1,
-    stderr: 'depotctl: cannot log in: the user name or the password is wrong\n',
-  });
-  expect((await depotctl('login')).stderr).toContain(
-    'cannot log in: standard input has no password',
-  );
-  expect((await withInput('labpass\n', 'login')).code).toBe(0);
-  expect((await depotctl('install', 'demo')).code).toBe(0);
-  expect((await withInput('reads only 1\n', 'login', '--user', 'reader')).code).toBe(0);
-  expect((await depotctl('list')).stdout).toContain('demo');
-  expect((await depotctl('remove', 'demo')).stderr).toContain('"reader", who may only read');
-  expect((await depotctl('logout')).code).toBe(0);
-  expect((await depotctl('list')).code).toBe(1);
-});
+  afterAll(() => panel.close());
 
-test('where the panel logs people in, its session is taken from the option or the variable', async () => {
-  const { depotctl, daemon, env, panel } = await startWithPanel();
-  const { id } = await panel.logIn();
+  test('login takes its users and passwords', async () => {
+    const { depotctl, withInput, daemon } = ofPanel();
 
-  expect((await depotctl('--session', '0'.repeat(32), 'list')).stderr).toContain(
-    'the session that was given is not valid or has ended',
-  );
-  expect((await depotctl('--session', id, 'install', 'demo')).code).toBe(0);
-  const fromVariable = await runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, 'list'], {
-    env: { ...env, DEPOTCTL_SESSION: id },
-  });
-  expect(fromVariable.stdout).toContain('demo');
-});
-
-test('at a terminal the user is asked for, and shown, before the password, which is not', async () => {
-  const { daemon, env } = await startWithPanel();
-  const terminal = spawn(
-    'script',
-    ['-qec', `${process.execPath} ${DEPOTCTL} --url ${daemon.url} login`, '/dev/null'],
-    { env: { ...env, TERM: 'xterm' }, stdio: ['pipe', 'pipe', 'inherit'] },
-  );
-  let shown = '';
-  const answers = new Map([
-    ['User (root): ', 'reader\r'],
-    [`Password of reader at ${daemon.url}: `, 'reads only 1\r'],
-  ]);
-  terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
-    shown += text;
-    for (const [prompt, answer] of answers) {
-      if (!shown.includes(prompt)) continue;
-      answers.delete(prompt);
-      terminal.stdin.write(answer);
-    }
+    expect(await depotctl('list')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `depotctl: cannot answer without a log-in\ndepotctl: log in with: depotctl --url ${daemon.url} login\n`,
+    });
+    expect(await withInput('wrong\n', 'login')).toMatchObject({
+      code: 1,
+      stderr: 'depotctl: cannot log in: the user name or the password is wrong\n',
+    });
+    expect((await depotctl('login')).stderr).toContain(
+      'cannot log in: standard input has no password',
+    );
+    expect((await withInput('labpass\n', 'login')).code).toBe(0);
+    expect((await depotctl('install', 'demo')).code).toBe(0);
+    expect((await withInput('reads only 1\n', 'login', '--user', 'reader')).code).toBe(0);
+    expect((await depotctl('list')).stdout).toContain('demo');
+    expect((await depotctl('remove', 'demo')).stderr).toContain('"reader", who may only read');
+    expect((await depotctl('logout')).code).toBe(0);
+    expect((await depotctl('list')).code).toBe(1);
   });
 
-  const code = await new Promise((resolve) => terminal.on('close', resolve));
+  test('its session is taken from the option or the variable', async () => {
+    const { depotctl, daemon, env } = ofPanel();
+    const { id } = await panel.logIn();
 
-  expect([code, shown.includes('reads only 1'), shown.includes('logged in')]).toEqual([
-    0,
-    false,
-    true,
-  ]);
+    expect((await depotctl('--session', '0'.repeat(32), 'list')).stderr).toContain(
+      'the session that was given is not valid or has ended',
+    );
+    expect((await depotctl('--session', id, 'install', 'demo')).code).toBe(0);
+    const fromVariable = await runCommand(
+      [process.execPath, DEPOTCTL, '--url', daemon.url, 'list'],
+      {
+        env: { ...env, DEPOTCTL_SESSION: id },
+      },
+    );
+    expect(fromVariable.stdout).toContain('demo');
+  });
+
+  test('at a terminal the user is asked for, and shown, before the password, which is not', async () => {
+    const { daemon, env } = ofPanel();
+    const terminal = spawn(
+      'script',
+      ['-qec', `${process.execPath} ${DEPOTCTL} --url ${daemon.url} login`, '/dev/null'],
+      { env: { ...env, TERM: 'xterm' }, stdio: ['pipe', 'pipe', 'inherit'] },
+    );
+    let shown = '';
+    const answers = new Map([
+      ['User (root): ', 'reader\r'],
+      [`Password of reader at ${daemon.url}: `, 'reads only 1\r'],
+    ]);
+    terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+      shown += text;
+      for (const [prompt, answer] of answers) {
+        if (!shown.includes(prompt)) continue;
+        answers.delete(prompt);
+        terminal.stdin.write(answer);
+      }
+    });
+
+    const code = await new Promise((resolve) => terminal.on('close', resolve));
+
+    expect([code, shown.includes('reads only 1'), shown.includes('logged in')]).toEqual([
+      0,
+      false,
+      true,
+    ]);
+  });
 });
 
 test('where nobody logs in, login says so', async () => {

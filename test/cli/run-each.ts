@@ -9,6 +9,8 @@ const LIMIT_MS = 8000;
 const [program = '', file = ''] = process.argv.slice(2);
 const lists = JSON.parse(readFileSync(file, 'utf8')) as string[][];
 const print = process.stdout.write.bind(process.stdout);
+// Each listens for Ctrl-C.
+process.setMaxListeners(0);
 const outcomes: { stdout: string; stderr: string }[] = [];
 for (const [index, words] of lists.entries()) {
   const outcome = { stdout: '', stderr: '' };

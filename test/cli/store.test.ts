@@ -6,24 +6,142 @@ import { describe, expect, test } from 'vitest';
 
 import type { FeedPackage } from '../device/feed-index.ts';
 import { simplePackage } from '../device/packages/package-parts.ts';
-import { DEPOTCTL, startClientTest, type ClientTest } from './start-depotctl.ts';
+import { DEPOTCTL, shareClientTest, startClientTest, type ClientTest } from './start-depotctl.ts';
 
 interface Item {
   name: string;
   installed_version?: string;
 }
 
-test('search finds by name and by words of the description, apps and packages', async () => {
-  const { depotctl } = await startClientTest();
+describe('where nothing is installed', () => {
+  const client = shareClientTest();
 
-  const { code, stdout } = await depotctl('search', 'demo');
-  const items = JSON.parse((await depotctl('search', 'demo', '--json')).stdout) as Item[];
+  test('search finds by name and by words of the description, apps and packages', async () => {
+    const { depotctl } = client();
 
-  expect(code).toBe(0);
-  expect(stdout.split('\n')[0]).toMatch(/^NAME +VERSION +STATE +SIZE +WHAT$/);
-  expect(items[0]?.name).toBe('demo');
-  expect(items.map(({ name }) => name)).toEqual(expect.arrayContaining(['demo-app', 'libdemo']));
-  for (const { name } of items) expect(stdout).toContain(name);
+    const { code, stdout } = await depotctl('search', 'demo');
+    const items = JSON.parse((await depotctl('search', 'demo', '--json')).stdout) as Item[];
+
+    expect(code).toBe(0);
+    expect(stdout.split('\n')[0]).toMatch(/^NAME +VERSION +STATE +SIZE +WHAT$/);
+    expect(items[0]?.name).toBe('demo');
+    expect(items.map(({ name }) => name)).toEqual(expect.arrayContaining(['demo-app', 'libdemo']));
+    for (const { name } of items) expect(stdout).toContain(name);
+  });
+
+  test('search for what nobody offers says so, and gives scripts an empty list', async () => {
+    const { depotctl } = client();
+
+    expect(await depotctl('search', 'zzzzzz')).toMatchObject({ code: 0, stdout: '' });
+    expect(await depotctl('search', 'zzzzzz', '--json')).toMatchObject({ code: 0, stdout: '[]\n' });
+    const { stderr } = await depotctl('search', '--upgradable', 'demo');
+    expect(stderr).toContain('described so nothing is newer');
+  });
+
+  test('search with a letter wrong shows what was probably meant', async () => {
+    const { depotctl } = client();
+
+    const { code, stdout, stderr } = await depotctl('search', 'nots');
+
+    expect(code).toBe(0);
+    expect(stderr).toContain('this is what "notes" finds:');
+    expect(stdout).toMatch(/^notes /m);
+  });
+
+  test('info says of what is not there what it takes with all that it needs', async () => {
+    const { depotctl } = client();
+
+    const { stdout } = await depotctl('info', 'demo');
+
+    expect(stdout).toMatch(/^to fetch +.* (?:Ki)?B, with all that it needs$/m);
+    expect(stdout).toMatch(/^on the disk +.* (?:Ki)?B; .* are free$/m);
+  });
+
+  test('plan and --dry-run show what would change, and change nothing', async () => {
+    const { depotctl, device } = client();
+
+    const plan = await depotctl('plan', 'install', 'demo');
+    const dryRun = await depotctl('install', 'demo', '--dry-run');
+
+    expect(plan).toMatchObject({ code: 0, stderr: '' });
+    expect(dryRun).toEqual(plan);
+    expect(plan.stdout).toMatch(/^install +demo-app +1\.0-1 +.*dependency$/m);
+    expect(plan.stdout).toMatch(/to be fetched: .* on the disk: .* free: .* then/);
+    expect((await device.database()).has('demo-app')).toBe(false);
+  });
+
+  test('a plan that is not possible ends with 1 and says why; a name that is near is offered', async () => {
+    const { depotctl } = client();
+
+    const { code, stderr } = await depotctl('plan', 'install', 'nots');
+
+    expect(code).toBe(1);
+    expect(stderr).toContain('→ did you mean notes?');
+  });
+
+  test('an install of a name that is near to one says which, after the cause', async () => {
+    const { depotctl } = client();
+
+    const { code, stderr } = await depotctl('install', 'nots');
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^depotctl: cannot install nots: no feed offers it .*\ndepotctl: {3}→ did you mean notes\?\ndepotctl: {3}nothing was left behind: all is as it was before\n$/,
+    );
+  });
+
+  test('a plan for a name that is known, and not there, does not ask whether it was meant', async () => {
+    const { depotctl } = client();
+
+    const { stderr } = await depotctl('plan', 'remove', 'notes');
+
+    expect(stderr).toContain('notes: it is not installed');
+    expect(stderr).toContain('→ Look at the list of what is installed for its name.');
+    expect(stderr).not.toContain('did you mean');
+  });
+});
+
+describe('where an app is installed, of which a newer version comes', () => {
+  const client = shareClientTest({}, ({ depotctl }) => depotctl('install', 'demo'));
+
+  test('info shows what is known of an app, and ends with 1 for what is not known', async () => {
+    const { depotctl } = client();
+    const { code, stdout } = await depotctl('info', 'demo-app');
+
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^name +demo-app$/m);
+    expect(stdout).toMatch(/^installed +1\.0-1$/m);
+    expect(stdout).toMatch(/^needs +.*libdemo/m);
+    expect(stdout).toMatch(/^section +utils$/m);
+    expect((await depotctl('info', 'notes')).stdout).not.toContain('section');
+    expect((await depotctl('info', 'zzzzzz')).code).toBe(1);
+  });
+
+  test('list --all has the packages, too, and --upgradable what has a newer version', async () => {
+    const { depotctl, device } = client();
+    device.publish(2);
+    await depotctl('update');
+
+    const all = JSON.parse((await depotctl('list', '--all', '--json')).stdout) as Item[];
+    const upgradable = await depotctl('list', '--upgradable');
+
+    expect(all.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['demo', 'demo-app', 'libc']),
+    );
+    expect(all.filter(({ installed_version: version }) => version === undefined)).toEqual([]);
+    expect(upgradable.stdout).toMatch(/^demo-app +1\.0-1 → 1\.1-1 +upgradable/m);
+    expect(upgradable.stdout).not.toContain('libc ');
+  });
+
+  test('upgrade without a name upgrades what its owner installed', async () => {
+    const { depotctl, device } = client();
+
+    const { code } = await depotctl('upgrade');
+
+    expect(code).toBe(0);
+    expect((await device.database()).get('demo-app')?.version).toBe('1.1-1');
+    expect((await depotctl('plan', 'upgrade')).stdout).toContain('nothing to do');
+  });
 });
 
 test('search --names has all names that begin so, and no others, however many', async () => {
@@ -34,25 +152,6 @@ test('search --names has all names that begin so, and no others, however many', 
 
   expect((await depotctl('search', '--names', 'many-')).stdout.trim().split('\n')).toEqual(names);
   expect(await depotctl('search', '--names', '')).toMatchObject({ code: 0, stdout: '' });
-});
-
-test('search for what nobody offers says so, and gives scripts an empty list', async () => {
-  const { depotctl } = await startClientTest();
-
-  expect(await depotctl('search', 'zzzzzz')).toMatchObject({ code: 0, stdout: '' });
-  expect(await depotctl('search', 'zzzzzz', '--json')).toMatchObject({ code: 0, stdout: '[]\n' });
-  const { stderr } = await depotctl('search', '--upgradable', 'demo');
-  expect(stderr).toContain('described so nothing is newer');
-});
-
-test('search with a letter wrong shows what was probably meant', async () => {
-  const { depotctl } = await startClientTest();
-
-  const { code, stdout, stderr } = await depotctl('search', 'nots');
-
-  expect(code).toBe(0);
-  expect(stderr).toContain('this is what "notes" finds:');
-  expect(stdout).toMatch(/^notes /m);
 });
 
 test('without lists, as after a boot, search says so, and an upgrade is no success unless they can be fetched', async () => {
@@ -74,30 +173,6 @@ test('without lists, as after a boot, search says so, and an upgrade is no succe
 
   expect(code).not.toBe(0);
   expect(`${stdout}${stderr}`).toContain('there are no package lists, and they cannot be fetched');
-});
-
-test('info says of what is not there what it takes with all that it needs', async () => {
-  const { depotctl } = await startClientTest();
-
-  const { stdout } = await depotctl('info', 'demo');
-
-  expect(stdout).toMatch(/^to fetch +.* (?:Ki)?B, with all that it needs$/m);
-  expect(stdout).toMatch(/^on the disk +.* (?:Ki)?B; .* are free$/m);
-});
-
-test('list --all has the packages, too, and --upgradable what has a newer version', async () => {
-  const { depotctl, device } = await startClientTest();
-  await depotctl('install', 'demo');
-  device.publish(2);
-  await depotctl('update');
-
-  const all = JSON.parse((await depotctl('list', '--all', '--json')).stdout) as Item[];
-  const upgradable = await depotctl('list', '--upgradable');
-
-  expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['demo', 'demo-app', 'libc']));
-  expect(all.filter(({ installed_version: version }) => version === undefined)).toEqual([]);
-  expect(upgradable.stdout).toMatch(/^demo-app +1\.0-1 → 1\.1-1 +upgradable/m);
-  expect(upgradable.stdout).not.toContain('libc ');
 });
 
 test('an upgrade of all takes what came with apps, too, and names what it leaves to the firmware', async () => {
@@ -125,54 +200,6 @@ test('an upgrade of all takes what came with apps, too, and names what it leaves
     expect(stderr).toContain('1 belongs to the firmware: it comes with the next one (notes-app)');
   }
   expect(last.stderr).toBe('');
-});
-
-test('info shows what is known of an app, and ends with 1 for what is not known', async () => {
-  const { depotctl } = await startClientTest();
-  await depotctl('install', 'demo');
-
-  const { code, stdout } = await depotctl('info', 'demo-app');
-
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^name +demo-app$/m);
-  expect(stdout).toMatch(/^installed +1\.0-1$/m);
-  expect(stdout).toMatch(/^needs +.*libdemo/m);
-  expect(stdout).toMatch(/^section +utils$/m);
-  expect((await depotctl('info', 'notes')).stdout).not.toContain('section');
-  expect((await depotctl('info', 'zzzzzz')).code).toBe(1);
-});
-
-test('plan and --dry-run show what would change, and change nothing', async () => {
-  const { depotctl, device } = await startClientTest();
-
-  const plan = await depotctl('plan', 'install', 'demo');
-  const dryRun = await depotctl('install', 'demo', '--dry-run');
-
-  expect(plan).toMatchObject({ code: 0, stderr: '' });
-  expect(dryRun).toEqual(plan);
-  expect(plan.stdout).toMatch(/^install +demo-app +1\.0-1 +.*dependency$/m);
-  expect(plan.stdout).toMatch(/to be fetched: .* on the disk: .* free: .* then/);
-  expect((await device.database()).has('demo-app')).toBe(false);
-});
-
-test('a plan that is not possible ends with 1 and says why; a name that is near is offered', async () => {
-  const { depotctl } = await startClientTest();
-
-  const { code, stderr } = await depotctl('plan', 'install', 'nots');
-
-  expect(code).toBe(1);
-  expect(stderr).toContain('→ did you mean notes?');
-});
-
-test('an install of a name that is near to one says which, after the cause', async () => {
-  const { depotctl } = await startClientTest();
-
-  const { code, stderr } = await depotctl('install', 'nots');
-
-  expect(code).toBe(1);
-  expect(stderr).toMatch(
-    /^depotctl: cannot install nots: no feed offers it .*\ndepotctl: {3}→ did you mean notes\?\ndepotctl: {3}nothing was left behind: all is as it was before\n$/,
-  );
 });
 
 test('where nothing fits, the largest that could go are named, and nothing of the firmware', async () => {
@@ -205,50 +232,13 @@ test('where nothing fits, the largest that could go are named, and nothing of th
   }
 });
 
-test('a plan for a name that is known, and not there, does not ask whether it was meant', async () => {
-  const { depotctl } = await startClientTest();
-
-  const { stderr } = await depotctl('plan', 'remove', 'notes');
-
-  expect(stderr).toContain('notes: it is not installed');
-  expect(stderr).toContain('→ Look at the list of what is installed for its name.');
-  expect(stderr).not.toContain('did you mean');
-});
-
-test('upgrade without a name upgrades what its owner installed', async () => {
-  const { depotctl, device } = await startClientTest();
-  await depotctl('install', 'demo');
-  device.publish(2);
-  await depotctl('update');
-
-  const { code } = await depotctl('upgrade');
-
-  expect(code).toBe(0);
-  expect((await device.database()).get('demo-app')?.version).toBe('1.1-1');
-  expect((await depotctl('plan', 'upgrade')).stdout).toContain('nothing to do');
-});
-
-test('doctor, device and version answer for people and for scripts', async () => {
-  const { depotctl, daemon } = await startClientTest();
-
-  const doctor = await depotctl('doctor');
-  expect(doctor.stdout).toMatch(/^STATE +CHECK +WHAT$/m);
-  const answer = JSON.parse((await depotctl('doctor', '--json')).stdout) as {
-    checks: { state: string }[];
-  };
-  expect(doctor.code).toBe(answer.checks.some(({ state }) => state === 'error') ? 1 : 0);
-  expect((await depotctl('device')).stdout).toMatch(/^packages +opkg$/m);
-  expect(JSON.parse((await depotctl('version', '--json')).stdout)).toEqual({
-    depotctl: expect.any(String) as unknown,
-    depotd: ((await (await daemon.get('admin/store/uid')).json()) as { version: string }).version,
-  });
-});
-
 describe('at a terminal', () => {
-  test('install shows the plan and asks; no leaves everything as it is', async () => {
-    const { device, ...client } = await startClientTest();
+  const client = shareClientTest();
 
-    const { code, shown } = await atTerminal(client, 'n', 'install', 'demo');
+  test('install shows the plan and asks; no leaves everything as it is', async () => {
+    const { device } = client();
+
+    const { code, shown } = await atTerminal(client(), 'n', 'install', 'demo');
 
     expect(code).toBe(1);
     expect(shown).toContain('demo-app');
@@ -257,9 +247,9 @@ describe('at a terminal', () => {
   });
 
   test('Enter goes on, with a line that says how far it is', async () => {
-    const { device, ...client } = await startClientTest();
+    const { device } = client();
 
-    const { code, shown } = await atTerminal(client, '', 'install', 'demo');
+    const { code, shown } = await atTerminal(client(), '', 'install', 'demo');
 
     expect(code).toBe(0);
     expect(shown).toContain('install\r\u001b[K');
@@ -267,9 +257,9 @@ describe('at a terminal', () => {
   });
 
   test('-y asks nothing', async () => {
-    const { device, ...client } = await startClientTest();
+    const { device } = client();
 
-    const { code, shown } = await atTerminal(client, 'n', 'install', '-y', 'tiny-01');
+    const { code, shown } = await atTerminal(client(), 'n', 'install', '-y', 'tiny-01');
 
     expect([code, shown.includes('Go on?')]).toEqual([0, false]);
     expect((await device.database()).has('tiny-01')).toBe(true);

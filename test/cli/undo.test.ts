@@ -8,7 +8,6 @@ import { startClientTest } from './start-depotctl.ts';
 
 test('undo takes back the newest task that can be undone, and itself', async () => {
   const { depotctl, device } = await startClientTest();
-  await device.opkg('update');
   expect((await depotctl('install', 'demo')).code).toBe(0);
 
   const dry = await depotctl('undo', '--dry-run');
@@ -23,8 +22,7 @@ test('undo takes back the newest task that can be undone, and itself', async () 
 });
 
 test('what was asked for with --confirm says how it is kept, and confirm keeps it', async () => {
-  const { depotctl, device } = await startClientTest();
-  await device.opkg('update');
+  const { depotctl } = await startClientTest();
   const { stderr } = await depotctl('install', 'demo', '--confirm', '600');
   const [, id = ''] = /it goes back in .*unless: depotctl confirm (\w+)/.exec(stderr) ?? [];
 

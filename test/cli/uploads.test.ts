@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 
 import { ipk } from '../features/uploads/upload-device.ts';
-import { startClientTest } from './start-depotctl.ts';
+import { shareClientTest } from './start-depotctl.ts';
+
+const client = shareClientTest({ daemon: { set: ['main.upload_max_mb=1'] } });
 
 test('upload sends files, installs them one after the other and shows their logs; undo removes what one brought', async () => {
-  const { depotctl, device } = await startClientTest();
+  const { depotctl, device } = client();
   const file = ipk('hello');
   const paths = [join(device.root, file.name), join(device.root, 'two "names".run')];
   await writeFile(paths[0] ?? '', file.content);
@@ -29,7 +31,7 @@ test('upload sends files, installs them one after the other and shows their logs
 });
 
 test('what cannot be sent or is refused is named with its reason, and the rest is done', async () => {
-  const { depotctl, device } = await startClientTest({ daemon: { set: ['main.upload_max_mb=1'] } });
+  const { depotctl, device } = client();
   const at = (name: string): string => join(device.root, name);
   await writeFile(at('big.run'), Buffer.alloc(9_000_000, '#!/bin/sh\n'));
   await writeFile(at('text.txt'), 'hello');
@@ -63,7 +65,7 @@ test('what cannot be sent or is refused is named with its reason, and the rest i
 });
 
 test('disks lists devices as the daemon does, with what is used and free', async () => {
-  const { depotctl, daemon } = await startClientTest();
+  const { depotctl, daemon } = client();
   // Other tests mount disks meanwhile, so that two answers may differ.
   await vi.waitFor(
     async () => {
@@ -84,7 +86,7 @@ test('disks lists devices as the daemon does, with what is used and free', async
 });
 
 test('autoconf configures an app that is installed', async () => {
-  const { depotctl } = await startClientTest();
+  const { depotctl } = client();
   await depotctl('install', 'demo');
 
   const { code, stdout } = await depotctl('autoconf', 'demo', '--path', '/mnt/data');

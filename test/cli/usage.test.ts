@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 
 import { expect, onTestFinished, test } from 'vitest';
 
+import { parseCommandLine } from '../../src/cli/command-line.ts';
 import { COMMANDS } from '../../src/cli/usage/commands.ts';
+import { commandHelp, helpText } from '../../src/cli/usage/help.ts';
 import { runCommand } from '../device/command.ts';
 import { DEPOTCTL, runDepotctl } from './start-depotctl.ts';
 
@@ -32,7 +34,6 @@ test.each([
   ],
   [['remove', 'demo', '--confirm', '5'], 'cannot use --confirm 5: 30 to 600 seconds are expected'],
   [['install', 'demo', '--colour'], "cannot use '--colour': there is no such option"],
-  [['install', '-z', 'demo'], "cannot use '-z': there is no such option\n"],
   [
     ['--url', 'ftp://device', 'list'],
     'cannot use --url ftp://device: http://HOST[:PORT][/PATH], https://… or unix:/PATH is expected',
@@ -46,12 +47,26 @@ test.each([
     ['--base', 'panel', 'list'],
     'cannot use --base panel: a path such as /cgi-bin/panel is expected',
   ],
-])('%j ends with 2 and says what is wrong', async (words, complaint) => {
-  const { code, stdout, stderr } = await runDepotctl(...words);
+])('%j is refused with what is wrong', (words, complaint) => {
+  expect(parseCommandLine(words)).toEqual({
+    problem: expect.stringContaining(complaint) as string,
+  });
+});
 
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain(complaint);
-  expect(stderr).toContain('see depotctl --help');
+test('for an option of one letter no other is suggested', () => {
+  expect(parseCommandLine(['install', '-z', 'demo'])).toEqual({
+    problem: "cannot use '-z': there is no such option",
+  });
+});
+
+test('what is wrong ends with 2 and leads to the help', async () => {
+  expect(await runDepotctl('install')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^depotctl: cannot run "install" without NAME: .*\ndepotctl: see depotctl --help\n$/,
+    ) as string,
+  });
 });
 
 test('--help names every command, --version the version', async () => {
@@ -69,15 +84,30 @@ test.each([
   [40, 40],
   [64, 64],
   [250, 100],
-])('on a terminal of %i columns help uses %i of them', async (columns, most) => {
-  for (const words of ['help', 'help feeds', 'help login', 'upgrade --help']) {
-    const lines = await linesOnTerminal(columns, words);
+])('on a terminal of %i columns help uses %i of them', (columns, most) => {
+  const look = { columns, word: (text: string) => text };
+  for (const name of [undefined, 'feeds', 'login', 'upgrade'] as const) {
+    const text = name === undefined ? helpText(look) : commandHelp(name, look);
 
-    const longest = Math.max(...lines.map((line) => line.length));
-    expect(longest, words).toBeLessThanOrEqual(most);
-    expect(longest, words).toBeGreaterThan(most - 12);
+    const longest = longestOf(text);
+    expect(longest, name).toBeLessThanOrEqual(most);
+    expect(longest, name).toBeGreaterThan(most - 12);
   }
 });
+
+test('help finds out how wide the terminal is', async () => {
+  const command = `stty cols 64; exec ${process.execPath} ${DEPOTCTL} help feeds`;
+  const { stdout } = await runCommand(['script', '-qec', command, '/dev/null']);
+
+  const text = stdout.replaceAll('\r', '');
+  expect(text).toBe(commandHelp('feeds', { columns: 64, word: (each) => each }));
+});
+
+/** Examples are to be copied, and stand as they are. */
+function longestOf(help: string): number {
+  const [text = ''] = help.split('for example:');
+  return Math.max(...text.split('\n').map((line) => line.length));
+}
 
 test('help names every exit code', async () => {
   const { stdout } = await runDepotctl('help');
@@ -85,15 +115,6 @@ test('help names every exit code', async () => {
   const [, codes = ''] = stdout.split('Exit codes: ');
   expect(codes.match(/\d+/g)).toEqual(['0', '1', '2', '3', '130']);
 });
-
-/** What a terminal that is so wide shows; examples are to be copied, and stand as they are. */
-async function linesOnTerminal(columns: number, words: string): Promise<string[]> {
-  const command = `stty cols ${columns}; exec ${process.execPath} ${DEPOTCTL} ${words}`;
-  const { stdout } = await runCommand(['script', '-qec', command, '/dev/null']);
-  expect(stdout).toContain('usage: depotctl');
-  const [text = ''] = stdout.split('for example:');
-  return text.split(/\r?\n/);
-}
 
 test('help COMMAND and COMMAND --help say which options it takes, within 80 columns', async () => {
   const help = await runDepotctl('help', 'install');

@@ -201,6 +201,7 @@ function saidByCommands(): string[] {
   return filesBelow('src/cli/commands').flatMap((path) => {
     const found: string[] = [];
     visit(parseSource(path), (node) => {
+      if (ts.isPropertyAssignment(node)) found.push(...saidOfRows(node));
       if (!ts.isCallExpression(node)) return;
       const [first] = node.arguments;
       if (first === undefined) return;
@@ -214,6 +215,14 @@ function saidByCommands(): string[] {
       .map((text) => text.replace(LEAD, ''))
       .filter((text) => /[A-Za-z]{2}/.test(text.replace(/\{\}/g, '')));
   });
+}
+
+/** What `printRows` gets: `headings: […]` and `none: '…'`. */
+function saidOfRows({ name, initializer }: ts.PropertyAssignment): string[] {
+  if (name.getText() === 'none') return [patternOf(initializer) ?? []].flat();
+  return name.getText() === 'headings' && ts.isArrayLiteralExpression(initializer)
+    ? initializer.elements.flatMap((each) => patternOf(each) ?? [])
+    : [];
 }
 
 function isCallOfT(node: ts.Node): node is ts.CallExpression {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 
+import { readRuntime } from '../../packaging/node-runtime.ts';
 import { readPackageFile } from '../../src/package-management/apk/package-file/apk-file.ts';
 import { runCommand, type Outcome } from '../device/command.ts';
 import { REPOSITORY } from '../source-tree.ts';
@@ -140,26 +141,19 @@ test('each package with programs in it brings the licences of what they contain'
 });
 
 test('the private runtime brings the licence that lies beside it or is named, and else says where it is', async () => {
-  const licenceIn = async (out: string): Promise<string> =>
-    (await unpack('depotd-node_20.20.2-r1_x86_64.ipk', out)).text(
-      'data.tar.gz',
-      './usr/share/licenses/depotd-node/LICENSE',
-    );
-  expect(await licenceIn('dist')).toContain('nodejs/node/v20.20.2/LICENSE');
+  const { text } = await unpack('depotd-node_20.20.2-r1_x86_64.ipk');
+  const packed = await text('data.tar.gz', './usr/share/licenses/depotd-node/LICENSE');
+  expect(packed).toContain('nodejs/node/v20.20.2/LICENSE');
+  expect(packed).toBe(readRuntime(node, {}).licence);
 
   const release = join(folder, 'release');
   await mkdir(join(release, 'bin'), { recursive: true });
   await copyFile(node, join(release, 'bin/node'));
   await writeFile(join(release, 'LICENSE'), 'Node.js is licensed for use as follows: …\n');
-  await makePackages({
-    out: join(folder, 'released'),
-    args: ['--node', join(release, 'bin/node')],
-  });
-  expect(await licenceIn('released')).toBe('Node.js is licensed for use as follows: …\n');
-
-  const named = ['--node', node, '--node-license', join(release, 'LICENSE')];
-  await makePackages({ out: join(folder, 'named'), args: named });
-  expect(await licenceIn('named')).toBe('Node.js is licensed for use as follows: …\n');
+  const licence = 'Node.js is licensed for use as follows: …\n';
+  expect(readRuntime(join(release, 'bin/node'), {}).licence).toBe(licence);
+  const licencePath = join(release, 'LICENSE');
+  expect(readRuntime(node, { licencePath }).licence).toBe(licence);
 
   const wrong = ['--node', node, '--node-license', join(REPOSITORY, 'LICENSE')];
   expect(await makePackages({ out: join(folder, 'refused'), args: wrong })).toMatchObject({
@@ -267,16 +261,13 @@ async function infoOf(name: string): Promise<string> {
 }
 
 /** An .ipk taken apart into a folder of its own. */
-async function unpack(
-  name: string,
-  out = 'dist',
-): Promise<{
+async function unpack(name: string): Promise<{
   list: (archive: string) => Promise<string[]>;
   text: (archive: string, member: string) => Promise<string>;
 }> {
   const cwd = await mkdtemp(join(tmpdir(), 'depotd-ipk-'));
   onTestFinished(() => rm(cwd, { recursive: true }));
-  await writeFile(join(cwd, 'package'), await readFile(join(folder, out, name)));
+  await writeFile(join(cwd, 'package'), await readFile(join(folder, 'dist', name)));
   const tar = async (...args: string[]): Promise<string> =>
     (await runCommand(['tar', ...args], { cwd, env: { ...process.env, TZ: 'UTC' } })).stdout;
   await tar('-xzf', 'package');

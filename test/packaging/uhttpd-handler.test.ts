@@ -136,13 +136,12 @@ test.each(CASES.map((each) => [each.what, each] as const))('%s', async (_what, e
   const root = await createRoot({ ...files, 'etc/config/uhttpd': config });
 
   const outcome = await runCommand(['/bin/sh', SCRIPT, action], {
-    // The script has a PATH of its own, on which Node need not be.
-    env: { IPKG_INSTROOT: root, UCI, NODE: process.execPath },
+    env: { IPKG_INSTROOT: root, UCI },
   });
 
   expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: '' });
   const get = ['-q', '-c', join(root, 'etc/config'), 'get', 'uhttpd.main.ucode_prefix'];
-  const { stdout } = await runCommand([UCI, ...get], { env: { NODE: process.execPath } });
+  const { stdout } = await runCommand([UCI, ...get]);
   expect(stdout.split(/\s+/).filter(Boolean).sort()).toEqual(handlers.sort());
 });
 

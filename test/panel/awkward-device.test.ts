@@ -8,7 +8,10 @@ import { createDevice } from '../device/device.ts';
 import { createPanel, PANEL_PASSWORDS, type PanelUser } from '../support/panel.ts';
 import type { Browser } from './browser.ts';
 import { agree, CHIP, click, goTo, openPanel } from './open-panel.ts';
-import { startPanel } from './start-panel.ts';
+import { sharePanel, startPanel } from './start-panel.ts';
+
+/** For pages to which no task of another test matters. */
+const shared = sharePanel();
 
 const IS_LOGIN = "document.querySelector('#username') !== null";
 const BLANK = 'about:blank';
@@ -31,7 +34,7 @@ const holding = (path: string, hold: string): string => `{
 }`;
 
 test('Activity shows what runs even if the list of tasks does not come, and says that it is slow', async () => {
-  const daemon = await startPanel();
+  const daemon = shared();
   const browser = await openBlank(daemon, holding('tasks/status', '() => new Promise(() => {})'));
   await browser.open(`${daemon.url}${daemon.base}/#activity`);
   await browser.until("document.querySelector('#link').dataset.state === 'up'");
@@ -69,7 +72,7 @@ test('a list that was asked for before a task ended does not bring the task back
 });
 
 test('what cannot be shown says why, and comes when somebody tries again', async () => {
-  const daemon = await startPanel();
+  const daemon = shared();
   const refusal = `new Response('{"code":500,"msg":"cannot read the lists"}', { status: 500 })`;
   const browser = await openBlank(
     daemon,
@@ -86,7 +89,7 @@ test('what cannot be shown says why, and comes when somebody tries again', async
 });
 
 test('who is led to a card of the device sees it, also when the cards above it are filled later', async () => {
-  const daemon = await startPanel();
+  const daemon = shared();
   const hold = 'async (ask) => { await opened; return ask(); }';
   const browser = await openBlank(
     daemon,
@@ -108,7 +111,7 @@ test('who is led to a card of the device sees it, also when the cards above it a
 });
 
 test('a first list that does not come keeps nothing else from being asked for', async () => {
-  const daemon = await startPanel();
+  const daemon = shared();
   await daemon.finished(await daemon.submit('install', { package: 'demo' }));
   const browser = await openBlank(
     daemon,

@@ -16,7 +16,7 @@ import {
 import { createStandIn } from '../features/fleet/stand-in.ts';
 import type { Browser } from './browser.ts';
 import { expectInLanguage } from './in-sight.ts';
-import { agree, click, goTo, openPanel } from './open-panel.ts';
+import { agree, click, goTo, openPanel, type } from './open-panel.ts';
 
 interface Opened {
   on: FleetDevice;
@@ -116,11 +116,7 @@ test.each(['en', ...LANGUAGES.map(({ code }) => code)])(
     await goTo(browser, 'app/dnsmasq');
     await click(browser, '#app-buttons .danger-text');
     await shows('#plan-typed');
-    await browser.evaluate(`{
-      const field = document.querySelector('#plan-name');
-      field.value = 'dnsmasq';
-      field.dispatchEvent(new Event('input'));
-    }`);
+    await type(browser, '#plan-name', 'dnsmasq');
     await agree(browser);
     await shows('#notices [role=timer]');
     await look('a way back that counts');

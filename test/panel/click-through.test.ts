@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { slowPackage } from '../device/packages/awkward-packages.ts';
-import { agree, CHIP, choose, click, goTo, install, LOG, openPanel } from './open-panel.ts';
+import { agree, CHIP, choose, click, goTo, install, LOG, openPanel, type } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
 const CARDS = "document.querySelectorAll('#installed-list .app').length";
@@ -14,11 +14,7 @@ test('somebody finds an app, sees its plan, installs it, watches its log and rem
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
   // Without a browser the page itself is all that can be looked at.
 
-  await browser.evaluate(`{
-    const field = document.querySelector('#discover-search');
-    field.value = 'demo';
-    field.dispatchEvent(new Event('input'));
-  }`);
+  await type(browser, '#discover-search', 'demo');
   await browser.until("document.querySelector('#discover-count').textContent === '1 found'");
   await click(browser, '#discover-list .app button.primary');
   await browser.until("document.querySelectorAll('#plan .changes li').length >= 2");
@@ -178,17 +174,11 @@ test('an answer about a folder that is not in the field any more offers nothing 
     };
   }`);
   await goTo(browser, 'device');
-  const type = (path: string): Promise<unknown> =>
-    browser.evaluate(`{
-      const field = document.querySelector('#move-path');
-      field.value = ${JSON.stringify(path)};
-      field.dispatchEvent(new Event('input'));
-    }`);
 
-  await type('/mnt/new');
+  await type(browser, '#move-path', '/mnt/new');
   await click(browser, '#move [type=submit]');
   await browser.until('window.release !== undefined');
-  await type('/mnt/bad');
+  await type(browser, '#move-path', '/mnt/bad');
   await browser.evaluate('window.release()');
   await browser.evaluate('new Promise((done) => setTimeout(done, 100))');
 

@@ -4,14 +4,16 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { launchBrowser } from './browser.ts';
 import { embed, PAGE } from './embed.ts';
-import { startPanel } from './start-panel.ts';
+import { sharePanel, startPanel } from './start-panel.ts';
+
+const panel = sharePanel();
 
 const THEME = `${PAGE}.documentElement.dataset.theme`;
 const GROUND = `getComputedStyle(${PAGE}.body).backgroundColor`;
 const [LIGHT, DARK] = ['rgb(244, 246, 249)', 'rgb(13, 16, 21)'];
 
 test('whoever embeds the page chooses its language and its theme, that one later, too', async () => {
-  const daemon = await startPanel();
+  const daemon = panel();
   const browser = await embed(`${daemon.url}${daemon.base}/`, '?theme=dark&lang=zh-cn');
   expect([await browser.evaluate(THEME), await browser.evaluate(GROUND)]).toEqual(['dark', DARK]);
   expect(await browser.evaluate(`${PAGE}.querySelector('#discover-title').textContent`)).toBe(
@@ -46,7 +48,7 @@ const LOOK = {
 };
 
 test("inside another page it has that page's look and no head of its own", async () => {
-  const daemon = await startPanel();
+  const daemon = panel();
   const browser = await embed(
     `${daemon.url}${daemon.base}/`,
     `?${new URLSearchParams(LOOK).toString()}`,
@@ -78,15 +80,8 @@ test("inside another page it has that page's look and no head of its own", async
   await browser.until(`${GROUND} === '${DARK}'`);
 });
 
-test('the embedding page hears when a task has ended, as its menu may have changed', async () => {
-  const daemon = await startPanel();
-  const browser = await embed(`${daemon.url}${daemon.base}/`);
-  await daemon.finished(await daemon.submit('install', { package: 'demo' }));
-  await browser.until("heard.some(({ depotd }) => depotd === 'changed')");
-});
-
 test('a dialog opens in the part of a high frame that is in sight', async () => {
-  const daemon = await startPanel();
+  const daemon = panel();
   const browser = await embed(`${daemon.url}${daemon.base}/`);
   await browser.evaluate(`{
     const frame = document.querySelector('iframe');
@@ -103,7 +98,7 @@ test('a dialog opens in the part of a high frame that is in sight', async () => 
 });
 
 test('the page says how high it is, again when that changes', async () => {
-  const daemon = await startPanel();
+  const daemon = panel();
   const browser = await embed(`${daemon.url}${daemon.base}/`);
   const height = `heard.findLast(({ depotd }) => depotd === 'height')?.height`;
   await browser.until(`${height} === ${PAGE}.body.offsetHeight`);
@@ -118,7 +113,7 @@ test('the page says how high it is, again when that changes', async () => {
 });
 
 test('a short page asks for the room in which a plan is seen whole', async () => {
-  const daemon = await startPanel();
+  const daemon = panel();
   const browser = await embed(`${daemon.url}${daemon.base}/`);
   await browser.evaluate(`{
     const frame = document.querySelector('iframe');
@@ -146,7 +141,7 @@ test('a short page asks for the room in which a plan is seen whole', async () =>
 });
 
 test('a message from another window than the embedding one changes nothing', async () => {
-  const daemon = await startPanel();
+  const daemon = panel();
   const browser = await embed(`${daemon.url}${daemon.base}/`, '?theme=dark');
 
   await browser.evaluate(`{
@@ -166,7 +161,7 @@ test('a message from another window than the embedding one changes nothing', asy
 });
 
 test('a page without a session asks the embedding one, and goes on when it is logged in', async () => {
-  const daemon = await startPanel();
+  const daemon = panel();
   const browser = await embed(`${daemon.url}${daemon.base}/`);
   expect(await browser.evaluate(`${PAGE}.querySelector('#logout').hidden`)).toBe(true);
 
@@ -210,7 +205,7 @@ test("with depotd's own password the log-in is in the frame: nobody else can log
 });
 
 test('a page of another origin cannot embed it', async () => {
-  const daemon = await startPanel();
+  const daemon = panel();
   const url = `${daemon.url}${daemon.base}/`;
   const answer = await fetch(url);
   expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'self'");
@@ -229,4 +224,11 @@ test('a page of another origin cannot embed it', async () => {
   await browser.until("document.title === 'loaded'");
 
   expect(browser.complaints.join()).toMatch(/frame-ancestors|X-Frame-Options/i);
+});
+
+test('the embedding page hears when a task has ended, as its menu may have changed', async () => {
+  const daemon = panel();
+  const browser = await embed(`${daemon.url}${daemon.base}/`);
+  await daemon.finished(await daemon.submit('install', { package: 'demo' }));
+  await browser.until("heard.some(({ depotd }) => depotd === 'changed')");
 });

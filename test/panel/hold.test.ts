@@ -1,23 +1,23 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { startDaemon } from '../device/daemon.ts';
-import { createDevice } from '../device/device.ts';
 import { agree, click, goTo, openPanel } from './open-panel.ts';
+import { startPanelDevice } from './start-panel.ts';
 
 const BUTTONS = "[...document.querySelectorAll('#app-buttons button')]";
 const buttonOf = (text: string): string =>
   `${BUTTONS}.find(({ innerText }) => innerText.trim() === ${JSON.stringify(text)})`;
 const LEFT = "document.querySelector('#updates-left').innerText";
 
+/** What these commands of opkg leave, and feeds with newer versions. */
+const startWithNewer = (...commands: string[][]): ReturnType<typeof startPanelDevice> =>
+  startPanelDevice({}, {}, async (device) => {
+    for (const words of commands) await device.opkg(...words);
+    device.publish(2);
+    await device.opkg('update');
+  });
+
 test('an app is held on its own page, Updates says so, and let go it is upgraded', async () => {
-  const device = await createDevice();
-  onTestFinished(() => device.close());
-  await device.opkg('update');
-  await device.opkg('install', 'app-meta-demo');
-  device.publish(2);
-  await device.opkg('update');
-  const daemon = await startDaemon(device);
-  onTestFinished(() => daemon.close());
+  const { device, daemon } = await startWithNewer(['install', 'app-meta-demo']);
   const browser = await openPanel(`${daemon.url}${daemon.base}/#app/demo`);
   await browser.until(`${buttonOf('Hold this version')} && ${buttonOf('Upgrade')}`);
 
@@ -40,15 +40,7 @@ test('an app is held on its own page, Updates says so, and let go it is upgraded
 });
 
 test('a plan that is refused for a hold offers to let it go', async () => {
-  const device = await createDevice();
-  onTestFinished(() => device.close());
-  await device.opkg('update');
-  await device.opkg('install', 'libdemo');
-  await device.opkg('flag', 'hold', 'libdemo');
-  device.publish(2);
-  await device.opkg('update');
-  const daemon = await startDaemon(device);
-  onTestFinished(() => daemon.close());
+  const { daemon } = await startWithNewer(['install', 'libdemo'], ['flag', 'hold', 'libdemo']);
   const browser = await openPanel(`${daemon.url}${daemon.base}/#updates`);
   await click(browser, '#updates-left .update button');
   await browser.until("document.querySelector('#plan .problem-box button')");

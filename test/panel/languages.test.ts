@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 
 import { LANGUAGES, voiceOf } from '../../src/languages/languages.ts';
 import { agree, choose, click, goTo, openPanel } from './open-panel.ts';
-import { startPanel } from './start-panel.ts';
+import { sharePanel, startPanel } from './start-panel.ts';
+
+const panel = sharePanel();
+const withPassword = sharePanel({}, { set: ['main.auth=password'] });
 
 /**
  * English words in a row among the texts in sight and the labels, but for what packages and
@@ -95,7 +98,7 @@ test.each(LANGUAGES.map(({ code }) => code))(
 test.each(LANGUAGES.map(({ code }) => code))(
   'in %s the log-in page has no English, and fits 320 pixels',
   async (code) => {
-    const daemon = await startPanel({}, { set: ['main.auth=password'] });
+    const daemon = withPassword();
     const browser = await openPanel(
       `${daemon.url}${daemon.base}/admin/login?lang=${code}`,
       "document.querySelector('h1') !== null",
@@ -109,7 +112,7 @@ test.each(LANGUAGES.map(({ code }) => code))(
 );
 
 test('a language that was chosen on the page is kept, and loaded alone', async () => {
-  const daemon = await startPanel();
+  const daemon = panel();
   const url = `${daemon.url}${daemon.base}/`;
   const browser = await openPanel(`${url}#device`);
   const files = `performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.includes('texts?'))`;
@@ -131,7 +134,7 @@ test('a language that was chosen on the page is kept, and loaded alone', async (
 });
 
 test('the texts of a language that is not there are refused', async () => {
-  const daemon = await startPanel();
+  const daemon = panel();
 
   expect((await daemon.get('texts?lang=de')).status).toBe(404);
   expect((await daemon.get('texts?lang=__proto__')).status).toBe(404);

@@ -1,12 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../device/daemon.ts';
-import { createDevice, type Device } from '../device/device.ts';
+import type { TestDaemon } from '../device/daemon.ts';
+import type { Device } from '../device/device.ts';
 import { LUCI_PACKAGES } from '../features/store/luci-packages.ts';
-import { agree, CHIP, click, goTo, openPanel } from './open-panel.ts';
+import { agree, CHIP, click, goTo, openPanel, type } from './open-panel.ts';
+import { startPanelDevice } from './start-panel.ts';
 
 const ROWS =
   "[...document.querySelectorAll('#plan .changes strong')].map(({ textContent }) => textContent)";
@@ -17,32 +18,22 @@ async function startStock(
   packages = LUCI_PACKAGES,
   prepare?: (device: Device) => Promise<unknown>,
 ): Promise<TestDaemon> {
-  const device = await createDevice({ packages });
-  onTestFinished(() => device.close());
-  const config = join(device.root, 'etc/config');
-  await mkdir(config, { recursive: true });
-  await writeFile(join(config, 'luci'), "config core 'main'\n\toption lang 'de'\n");
-  await writeFile(
-    join(config, 'uhttpd'),
-    "config uhttpd 'main'\n\tlist listen_http '0.0.0.0:8080'\n",
-  );
-  await device.opkg('update');
-  await prepare?.(device);
-  const daemon = await startDaemon(device);
-  onTestFinished(() => daemon.close());
+  const { daemon } = await startPanelDevice({ packages }, {}, async (device) => {
+    const config = join(device.root, 'etc/config');
+    await mkdir(config, { recursive: true });
+    await writeFile(join(config, 'luci'), "config core 'main'\n\toption lang 'de'\n");
+    const uhttpd = "config uhttpd 'main'\n\tlist listen_http '0.0.0.0:8080'\n";
+    await writeFile(join(config, 'uhttpd'), uhttpd);
+    await prepare?.(device);
+  });
   return daemon;
 }
 
 test('the owner of a stock OpenWrt finds, installs, opens and removes an app in six clicks', async () => {
   const daemon = await startStock();
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
-  const search = `{
-    const field = document.querySelector('#discover-search');
-    field.value = 'transmission';
-    field.dispatchEvent(new Event('input'));
-  }`;
 
-  await browser.evaluate(search);
+  await type(browser, '#discover-search', 'transmission');
   await browser.until("document.querySelector('#discover-count').textContent === '1 found'");
   await click(browser, '[aria-label="Install Transmission"]');
   await browser.until(`${ROWS}.includes(${JSON.stringify(TRANSLATION)})`);
@@ -71,11 +62,7 @@ test('all packages are programs first; libraries are behind a switch', async () 
   const daemon = await startStock();
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
 
-  await browser.evaluate(`{
-    const field = document.querySelector('#discover-search');
-    field.value = 'libwanted';
-    field.dispatchEvent(new Event('input'));
-  }`);
+  await type(browser, '#discover-search', 'libwanted');
   await browser.until("document.querySelector('#discover-empty').checkVisibility()");
   expect(await browser.evaluate("document.querySelector('#discover-others-box').hidden")).toBe(
     true,
@@ -95,20 +82,14 @@ test('words that no app has are looked for among the programs without a click', 
   const nano = { name: 'nano', version: '7.2-1', architecture: 'all', fields };
   const daemon = await startStock([...LUCI_PACKAGES, nano]);
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
-  const type = (text: string): Promise<unknown> =>
-    browser.evaluate(`{
-      const field = document.querySelector('#discover-search');
-      field.value = ${JSON.stringify(text)};
-      field.dispatchEvent(new Event('input'));
-    }`);
 
-  await type('nano');
+  await type(browser, '#discover-search', 'nano');
   await browser.until("document.querySelector('#discover-list h3')?.textContent === 'nano'");
   expect(await browser.evaluate("document.querySelector('#discover-empty').innerText")).toBe(
     'No app matches “nano”. These packages do:',
   );
   // The next words are looked for among the apps again.
-  await type('oldie');
+  await type(browser, '#discover-search', 'oldie');
   await browser.until("document.querySelector('#discover-list h3')?.textContent === 'Oldie'");
   expect(await browser.evaluate("document.querySelector('#discover-empty').hidden")).toBe(true);
 });

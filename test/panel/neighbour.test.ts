@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 
 import type { TestDaemon } from '../device/daemon.ts';
 import { ask } from '../support/ask.ts';
 import { createOwner } from '../support/owner.ts';
-import { createPanel } from '../support/panel.ts';
+import { createPanel, type Panel } from '../support/panel.ts';
 import type { Browser } from './browser.ts';
 import { click, goTo, openPanel } from './open-panel.ts';
-import { startPanel } from './start-panel.ts';
+import { sharePanel } from './start-panel.ts';
 
 /** Another app of the device, at another port of the same host. */
 interface Neighbour {
@@ -42,12 +42,21 @@ interface LoggedIn {
   url: string;
 }
 
+let panel: Panel;
+const daemons = {
+  panel: sharePanel({}, async () => {
+    panel = await createPanel();
+    return { set: ['main.auth=panel'], env: panel.env };
+  }),
+  password: sharePanel({}, { set: ['main.auth=password'] }, (daemon) =>
+    createOwner(daemon).setFirstPassword('labpass'),
+  ),
+};
+afterAll(() => panel.close());
+
 /** The owner has logged in, and opens an app of the device next. */
 async function logIn(auth: 'panel' | 'password'): Promise<LoggedIn> {
-  const panel = await createPanel();
-  onTestFinished(() => panel.close());
-  const daemon = await startPanel({}, { set: [`main.auth=${auth}`], env: panel.env });
-  if (auth === 'password') await createOwner(daemon).setFirstPassword('labpass');
+  const daemon = daemons[auth]();
   const url = `${daemon.url}${daemon.base}/`;
   const browser = await openPanel(url, IS_LOGIN);
   await browser.evaluate("document.querySelector('#password').value = 'labpass'");

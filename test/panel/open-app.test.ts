@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import type { TestDaemon } from '../device/daemon.ts';
-import { createDevice } from '../device/device.ts';
-import { startDaemon } from '../device/daemon.ts';
 import { openPanel } from './open-panel.ts';
+import { startPanelDevice } from './start-panel.ts';
 
 const ENTRY = '/cgi-bin/luci/admin/services/demo';
 const CARD = "document.querySelector('#installed-list .app')";
@@ -15,12 +14,9 @@ const OPEN = `${CARD}?.querySelector('a.button')`;
 
 /** A daemon on a device with one app. @param uhttpd how its web server is configured */
 async function startWithApp(uhttpd: string): Promise<TestDaemon> {
-  const device = await createDevice();
-  onTestFinished(() => device.close());
-  await writeFile(join(device.root, 'etc/config/uhttpd'), uhttpd);
-  await device.opkg('update');
-  const daemon = await startDaemon(device);
-  onTestFinished(() => daemon.close());
+  const { daemon } = await startPanelDevice({}, {}, ({ root }) =>
+    writeFile(join(root, 'etc/config/uhttpd'), uhttpd),
+  );
   await daemon.finished(await daemon.submit('install', { package: 'demo' }));
   return daemon;
 }

@@ -62,6 +62,15 @@ export async function click(browser: Browser, selector: string): Promise<void> {
   await browser.evaluate(`${found}.click()`);
 }
 
+/** Writes into a field, as somebody does who types. */
+export async function type(browser: Browser, selector: string, text: string): Promise<void> {
+  await browser.evaluate(`{
+    const field = document.querySelector(${JSON.stringify(selector)});
+    field.value = ${JSON.stringify(text)};
+    field.dispatchEvent(new Event('input'));
+  }`);
+}
+
 /** Chooses a file to upload. @param content an expression in the page */
 export async function choose(browser: Browser, name: string, content: string): Promise<void> {
   await goTo(browser, 'device');

@@ -1,15 +1,10 @@
 import { expect, test } from 'vitest';
 
 import { simplePackage } from '../device/packages/package-parts.ts';
-import { click, goTo, openPanel } from './open-panel.ts';
+import { click, goTo, openPanel, type } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
 const YES = "document.querySelector('#plan-yes')";
-const type = (text: string): string => `{
-  const field = document.querySelector('#plan-name');
-  field.value = ${JSON.stringify(text)};
-  field.dispatchEvent(new Event('input'));
-}`;
 
 test('what the device stands on has no bin in lists; its own page says what stops and asks for its name', async () => {
   const daemon = await startPanel({ packages: [simplePackage('dnsmasq')] });
@@ -36,9 +31,9 @@ test('what the device stands on has no bin in lists; its own page says what stop
   await click(browser, '#app-buttons .danger-text');
   await browser.until("document.querySelector('#plan-typed')?.checkVisibility()");
   expect(await browser.evaluate(`${YES}.disabled`)).toBe(true);
-  await browser.evaluate(type('dnsmas'));
+  await type(browser, '#plan-name', 'dnsmas');
   expect(await browser.evaluate(`${YES}.disabled`)).toBe(true);
-  await browser.evaluate(type('dnsmasq'));
+  await type(browser, '#plan-name', 'dnsmasq');
   await click(browser, '#plan-yes');
 
   await expect

@@ -4,10 +4,13 @@ import { gunzipSync } from 'node:zlib';
 
 import { expect, test } from 'vitest';
 
-import { startPanel } from './start-panel.ts';
+import { sharePanel } from './start-panel.ts';
+
+const open = sharePanel();
+const withPassword = sharePanel({}, { set: ['main.auth=password'] });
 
 test('the page is served with a policy that lets only its own script and style run', async () => {
-  const daemon = await startPanel();
+  const daemon = open();
 
   const page = await daemon.get('');
   const html = await page.text();
@@ -21,7 +24,7 @@ test('the page is served with a policy that lets only its own script and style r
 });
 
 test('the page needs nothing from elsewhere, and names no path of its own', async () => {
-  const daemon = await startPanel();
+  const daemon = open();
 
   const html = await (await daemon.get('')).text();
 
@@ -36,7 +39,7 @@ test('the page needs nothing from elsewhere, and names no path of its own', asyn
 test.each(['', 'admin/login'])(
   'who moves from landmark to landmark gets to everything on "%s"',
   async (path) => {
-    const daemon = await startPanel({}, { set: ['main.auth=password'] });
+    const daemon = withPassword();
 
     const html = await (await daemon.get(path)).text();
 
@@ -50,7 +53,7 @@ test.each(['', 'admin/login'])(
 );
 
 test('a browser that has the page gets 304, and another tag the page', async () => {
-  const daemon = await startPanel();
+  const daemon = open();
   const etag = (await daemon.get('')).headers.get('etag') ?? '';
 
   const again = await daemon.get('', { 'if-none-match': etag });
@@ -64,7 +67,7 @@ test('a browser that has the page gets 304, and another tag the page', async () 
 });
 
 test('the base without its slash leads to the page, whatever prefix is in front', async () => {
-  const daemon = await startPanel();
+  const daemon = open();
 
   const answer = await fetch(`${daemon.url}${daemon.base}`, { redirect: 'manual' });
 
@@ -103,8 +106,8 @@ test('the whole page is at most 60 kB on the way, and its two forms have two ent
 });
 
 /** The page as it comes, not unpacked. */
-async function requestPage(accepted: string | undefined): Promise<ReceivedPage> {
-  const daemon = await startPanel();
+function requestPage(accepted: string | undefined): Promise<ReceivedPage> {
+  const daemon = open();
   const headers = accepted === undefined ? {} : { 'accept-encoding': accepted };
   return new Promise((resolve, reject) => {
     request(`${daemon.url}${daemon.base}/`, { headers }, (answer) => {

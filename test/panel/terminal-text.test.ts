@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { createTerminalText } from '../../src/panel/views/activity/terminal-text.js';
+import {
+  createTerminalText,
+  wholeCharacters,
+} from '../../src/panel/views/activity/terminal-text.js';
 
 test.each([
   ['lines of a terminal', 'one\r\ntwo\r\n', 'one\ntwo\n'],
@@ -86,3 +89,21 @@ test.each(['\x1b[>G', '\x1b[1?G', '\x1b[<1C', '\x1b[=2K', '\x1b[?1A'])(
     expect(screen.text()).toBe('onetwo');
   },
 );
+
+test.each(['', 'plain', 'käse', '→ 3 €', 'a 😀 b', '😀'])(
+  'text is cut between characters, and nothing of it is lost (%j)',
+  (text) => {
+    const bytes = Buffer.from(text);
+
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      const whole = wholeCharacters(bytes.subarray(0, cut));
+      expect(bytes.toString('utf8', 0, whole) + bytes.toString('utf8', whole)).toBe(text);
+      expect(cut - whole).toBeLessThan(4);
+    }
+    expect(wholeCharacters(bytes)).toBe(bytes.length);
+  },
+);
+
+test('bytes that are no text are handed on', () => {
+  expect(wholeCharacters(Buffer.from([0x80, 0x80, 0x80, 0x80, 0x80]))).toBe(5);
+});

@@ -1,26 +1,17 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../device/daemon.ts';
-import { createDevice, type Device } from '../device/device.ts';
 import { agree, click, goTo, openPanel } from './open-panel.ts';
-import { startPanel } from './start-panel.ts';
+import { startPanel, startPanelDevice } from './start-panel.ts';
 
 const button = (where: string, text = 'Undo'): string =>
   `[...document.querySelectorAll('${where} button')].find((one) =>
     one.innerText.trim() === '${text}' && !one.disabled && one.checkVisibility())`;
 
-async function startWithDemo(): Promise<{ device: Device; daemon: TestDaemon }> {
-  const device = await createDevice();
-  onTestFinished(() => device.close());
-  await device.opkg('update');
-  await device.opkg('install', 'app-meta-demo');
-  const daemon = await startDaemon(device);
-  onTestFinished(() => daemon.close());
-  return { device, daemon };
-}
+const startWithDemo = (): ReturnType<typeof startPanelDevice> =>
+  startPanelDevice({}, {}, (device) => device.opkg('install', 'app-meta-demo'));
 
 test('a removal is undone from its notice, and that from Activity', async () => {
   const { device, daemon } = await startWithDemo();

@@ -1,10 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { startDaemon } from '../device/daemon.ts';
-import { createDevice } from '../device/device.ts';
 import type { Browser } from './browser.ts';
-import { CHIP, choose, click, goTo, LOG, openPanel } from './open-panel.ts';
-import { startPanel } from './start-panel.ts';
+import { CHIP, choose, click, goTo, LOG, openPanel, type } from './open-panel.ts';
+import { sharePanel, startPanel, startPanelDevice } from './start-panel.ts';
 
 /** Tabs on until the focus is at an element of that selector. */
 async function tabTo(browser: Browser, selector: string): Promise<void> {
@@ -83,11 +81,7 @@ test('a search that is misspelt leads to the one that was meant', async () => {
   const daemon = await startPanel();
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
   await browser.until("document.querySelectorAll('#discover-list .app').length > 0");
-  await browser.evaluate(`{
-    const field = document.querySelector('#discover-search');
-    field.value = 'nottes';
-    field.dispatchEvent(new Event('input'));
-  }`);
+  await type(browser, '#discover-search', 'nottes');
 
   await browser.until(
     "document.querySelector('#discover-empty button')?.textContent === 'Did you mean “notes”?'",
@@ -98,50 +92,56 @@ test('a search that is misspelt leads to the one that was meant', async () => {
   expect(await browser.evaluate('document.activeElement.value')).toBe('notes');
 });
 
-test.each([320, 375, 1440, 2560])('nothing sticks out of a window of %d pixels', async (width) => {
+describe('with the longest names', () => {
   const longName = `long-${'x'.repeat(120)}`;
-  const daemon = await startPanel({
-    packages: [
-      {
-        name: longName,
-        version: `1.0-${'9'.repeat(80)}`,
-        architecture: 'all',
-        fields: { Description: 'y'.repeat(300), Section: 'z'.repeat(60) },
-        files: { '/usr/share/long': 'x' },
-      },
-    ],
-  });
-  await daemon.finished(await daemon.submit('install', { package: longName }));
-  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
-  await browser.picture({ width, height: 900, scheme: 'dark' });
+  const panel = sharePanel(
+    {
+      packages: [
+        {
+          name: longName,
+          version: `1.0-${'9'.repeat(80)}`,
+          architecture: 'all',
+          fields: { Description: 'y'.repeat(300), Section: 'z'.repeat(60) },
+          files: { '/usr/share/long': 'x' },
+        },
+      ],
+    },
+    {},
+    async (daemon) => daemon.finished(await daemon.submit('install', { package: longName })),
+  );
 
-  for (const view of [
-    'discover',
-    'installed',
-    'updates',
-    'activity',
-    'device',
-    `app/${longName}`,
-  ]) {
-    await goTo(browser, view);
-    if (view === 'installed') {
-      await browser.evaluate("document.querySelector('#installed-all').click()");
-      await browser.until("document.querySelectorAll('#installed-list .app').length > 0");
-    }
-    await browser.until(
-      "[...document.querySelectorAll('.state p')].every((each) => !each.checkVisibility() || each.textContent !== 'Loading …')",
-    );
-    const widths = '[document.documentElement.scrollWidth, innerWidth]';
-    expect([view, await browser.evaluate(widths)]).toEqual([view, [width, width]]);
-  }
+  test.each([320, 375, 1440, 2560])(
+    'nothing sticks out of a window of %d pixels',
+    async (width) => {
+      const daemon = panel();
+      const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+      await browser.picture({ width, height: 900, scheme: 'dark' });
+
+      for (const view of [
+        'discover',
+        'installed',
+        'updates',
+        'activity',
+        'device',
+        `app/${longName}`,
+      ]) {
+        await goTo(browser, view);
+        if (view === 'installed') {
+          await browser.evaluate("document.querySelector('#installed-all').click()");
+          await browser.until("document.querySelectorAll('#installed-list .app').length > 0");
+        }
+        await browser.until(
+          "[...document.querySelectorAll('.state p')].every((each) => !each.checkVisibility() || each.textContent !== 'Loading …')",
+        );
+        const widths = '[document.documentElement.scrollWidth, innerWidth]';
+        expect([view, await browser.evaluate(widths)]).toEqual([view, [width, width]]);
+      }
+    },
+  );
 });
 
 test('at 320 pixels nothing that can be done with an app sticks out of its card', async () => {
-  const device = await createDevice();
-  onTestFinished(() => device.close());
-  await device.opkg('update');
-  const daemon = await startDaemon(device);
-  onTestFinished(() => daemon.close());
+  const { device, daemon } = await startPanelDevice();
   await daemon.finished(await daemon.submit('install', { package: 'demo' }));
   device.publish(2);
   await daemon.finished(await daemon.submit('update'));

@@ -2,9 +2,10 @@ import { lstat, open } from 'node:fs/promises';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
+import { printRows } from '../print-rows.ts';
+import { shortId } from '../task.ts';
 import { ask } from '../terminal/ask.ts';
-import { bytesText } from '../terminal/bytes.ts';
-import { formatTable, formatTime } from '../terminal/table.ts';
+import { bytesText, formatTable, formatTime } from '../terminal/table.ts';
 import { sendFile, submitJobs } from './jobs.ts';
 
 /** `backup [FILE]`: the task, and then what it made as a file that nobody else can read. */
@@ -19,7 +20,7 @@ export async function backUp(context: CommandContext): Promise<number> {
   const made = listIn(await client.get('admin/store/backups'), 'backups').find(
     (backup) => textIn(backup, 'reason') === 'asked',
   );
-  const kept = `it is kept on the device as ${textIn(made, 'id').slice(0, SHORT)}`;
+  const kept = `it is kept on the device as ${shortId(textIn(made, 'id'))}`;
   if (file === undefined) {
     output.say(`${kept}; "depotctl backups" lists them`);
     return 0;
@@ -41,30 +42,22 @@ export async function backUp(context: CommandContext): Promise<number> {
   return 0;
 }
 
-export async function listBackups({ client, output, invocation }: CommandContext): Promise<number> {
-  const backups = listIn(await client.get('admin/store/backups'), 'backups');
-  if (invocation.isJson) await output.printJson(backups);
-  else if (backups.length === 0) output.say('there are no backups');
-  else {
-    await output.print(
-      formatTable(
-        ['BACKUP', 'MADE', 'WHY', 'PACKAGES', 'RELEASE', 'SIZE'],
-        backups.map((backup) => [
-          textIn(backup, 'id').slice(0, SHORT),
-          formatTime(numberIn(backup, 'made_at') ?? 0),
-          textIn(backup, 'reason'),
-          String(numberIn(backup, 'packages') ?? ''),
-          textIn(backup, 'release'),
-          bytesText(numberIn(backup, 'bytes') ?? 0),
-        ]),
-        output.look,
-      ),
-    );
-  }
-  return 0;
+export async function listBackups(context: CommandContext): Promise<number> {
+  const backups = listIn(await context.client.get('admin/store/backups'), 'backups');
+  return printRows(context, backups, {
+    headings: ['BACKUP', 'MADE', 'WHY', 'PACKAGES', 'RELEASE', 'SIZE'],
+    rows: backups.map((backup) => [
+      shortId(textIn(backup, 'id')),
+      formatTime(numberIn(backup, 'made_at') ?? 0),
+      textIn(backup, 'reason'),
+      String(numberIn(backup, 'packages') ?? ''),
+      textIn(backup, 'release'),
+      bytesText(numberIn(backup, 'bytes') ?? 0),
+    ]),
+    none: 'there are no backups',
+  });
 }
 
-const SHORT = 8;
 const NOTHING_CHANGED = 'nothing was changed';
 
 /** `restore FILE|BACKUP`: a file is sent first; then the plan, and the task. */

@@ -1,23 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { flagIn, listIn, memberIn, numberIn, textIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
-import { formatTable, formatTime } from '../terminal/table.ts';
+import { printRows } from '../print-rows.ts';
+import { formatTime } from '../terminal/table.ts';
 
 /** Where packages come from. */
-export async function listFeeds({ client, output, invocation }: CommandContext): Promise<number> {
-  const feeds = listIn(await client.get('admin/store/feeds'), 'feeds');
-  if (invocation.isJson) await output.printJson(feeds);
-  else if (feeds.length === 0) output.say('there are no feeds');
-  else {
-    await output.print(
-      formatTable(
-        ['FEED', 'KIND', 'STATE', 'PACKAGES', 'UPDATED', 'URL'],
-        feeds.map((feed) => feedRow(feed, output.look.word)),
-        output.look,
-      ),
-    );
-  }
-  return 0;
+export async function listFeeds(context: CommandContext): Promise<number> {
+  const feeds = listIn(await context.client.get('admin/store/feeds'), 'feeds');
+  return printRows(context, feeds, {
+    headings: ['FEED', 'KIND', 'STATE', 'PACKAGES', 'UPDATED', 'URL'],
+    rows: feeds.map((feed) => feedRow(feed, context.output.look.word)),
+    none: 'there are no feeds',
+  });
 }
 
 function feedRow(feed: unknown, word: (text: string) => string): string[] {
@@ -54,4 +48,15 @@ export async function changeFeed({ client, invocation }: CommandContext): Promis
   const { keyFile } = invocation;
   const key = keyFile === undefined ? {} : { key: await readFile(keyFile, 'utf8') };
   return client.post('admin/store/add_feed', { name, url, ...key });
+}
+
+/** Adds a feed of iStore's catalogue, from its mirrors first. @returns the daemon's answer */
+export async function istoreFeed(
+  { client }: Pick<CommandContext, 'client'>,
+  name: string,
+): Promise<unknown> {
+  const feeds = listIn(await client.get('admin/store/istore'), 'feeds');
+  const feed = feeds.find((each) => textIn(each, 'name') === name);
+  const mirror = listIn(feed, 'mirrors').map(String);
+  return client.post('admin/store/add_feed', { name, url: textIn(feed, 'url'), mirror });
 }

@@ -1,7 +1,6 @@
 import { flagIn, memberIn, numberIn, textIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
-import { bytesText } from '../terminal/bytes.ts';
-import { formatFields, formatTime } from '../terminal/table.ts';
+import { bytesText, formatFields, formatTime } from '../terminal/table.ts';
 
 /** The fleet server and its action, after a change of them if one is asked for. */
 export async function showFleet(context: CommandContext): Promise<number> {

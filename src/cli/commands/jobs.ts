@@ -2,13 +2,12 @@ import { DepotError, reasonOf } from '../../errors.ts';
 import { numberIn, textIn, textsIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { Parameters } from '../http-call.ts';
-import { changeFeed, listFeeds } from './feeds.ts';
-import { istoreFeed } from './istore-feed.ts';
+import { changeFeed, istoreFeed, listFeeds } from './feeds.ts';
 import { followTask } from '../follow.ts';
 import { confirm, isPlanned, planQuery, showPlan } from './plan.ts';
 import { sayRemedy } from '../say-remedy.ts';
 import { formatSpan } from '../terminal/table.ts';
-import { findTask, readTask, shortId, type Task } from '../task.ts';
+import { fetchTask, findTask, shortId, type Task } from '../task.ts';
 import { findUndone } from './undo.ts';
 import { openUpload } from '../upload-file.ts';
 
@@ -269,10 +268,7 @@ export async function stopTask({ client, output, invocation }: CommandContext): 
     return 0;
   }
   await client.post('admin/system/tasks/stop', { task_id: task.id });
-  const { state } = readTask(
-    task.id,
-    await client.get('admin/system/tasks/status', { task_id: task.id }),
-  );
+  const { state } = await fetchTask(client, task.id);
   output.say(
     state === 'stopped'
       ? `task ${shortId(task.id)} (${task.command}) is stopped`

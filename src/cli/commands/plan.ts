@@ -3,8 +3,7 @@ import type { Client } from '../client.ts';
 import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
-import { bytesText } from '../terminal/bytes.ts';
-import { formatTable, type TableLook } from '../terminal/table.ts';
+import { bytesText, formatTable, type TableLook } from '../terminal/table.ts';
 import { sayRemedy } from '../say-remedy.ts';
 
 /** Operations that change packages by their names: those that the daemon can plan. */

@@ -3,7 +3,8 @@ import { flagIn, textIn } from '../answer.ts';
 import { tokenIn } from '../client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { listItems } from './store.ts';
-import { formatFields, formatSpan, formatTable, formatTime } from '../terminal/table.ts';
+import { printRows } from '../print-rows.ts';
+import { formatFields, formatSpan, formatTime } from '../terminal/table.ts';
 import { listTasks, shortId, type Task } from '../task.ts';
 import { readUploads } from '../upload-records.ts';
 
@@ -18,18 +19,11 @@ export async function listApps(context: CommandContext): Promise<number> {
       'cannot list the apps: the daemon did not answer with a list',
     );
   }
-  if (invocation.isJson) await output.printJson(apps);
-  else if (apps.length === 0) output.say('no apps are installed');
-  else {
-    await output.print(
-      formatTable(
-        ['NAME', 'VERSION', 'INSTALLED', 'TITLE'],
-        apps.map((app) => appRow(app, output.look.word)).sort(byFirst),
-        output.look,
-      ),
-    );
-  }
-  return 0;
+  return printRows(context, apps, {
+    headings: ['NAME', 'VERSION', 'INSTALLED', 'TITLE'],
+    rows: apps.map((app) => appRow(app, output.look.word)).sort(byFirst),
+    none: 'no apps are installed',
+  });
 }
 
 function appRow(app: unknown, word: (text: string) => string): string[] {
@@ -73,23 +67,18 @@ function showValue(value: unknown): string {
 }
 
 /** The tasks, newest first. */
-export async function listJobs({ client, output, invocation }: CommandContext): Promise<number> {
+export async function listJobs(context: CommandContext): Promise<number> {
+  const { client, output, invocation } = context;
   const tasks = await listTasks(client);
   if (invocation.isJson) {
-    for (const { id, raw } of tasks) {
-      await output.printJson({ task_id: id, ...raw });
-    }
-  } else if (tasks.length === 0) output.say('there are no tasks yet');
-  else {
-    await output.print(
-      formatTable(
-        ['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND'],
-        tasks.map((task) => taskRow(task, output.look.word)),
-        output.look,
-      ),
-    );
+    for (const { id, raw } of tasks) await output.printJson({ task_id: id, ...raw });
+    return 0;
   }
-  return 0;
+  return printRows(context, tasks, {
+    headings: ['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND'],
+    rows: tasks.map((task) => taskRow(task, output.look.word)),
+    none: 'there are no tasks yet',
+  });
 }
 
 function taskRow(
@@ -117,18 +106,11 @@ export async function showToken({ client, output, invocation }: CommandContext):
 }
 
 /** The files that were sent and installed. */
-export async function listUploads({ client, output, invocation }: CommandContext): Promise<number> {
-  const uploads = await readUploads(client);
-  if (invocation.isJson) await output.printJson(uploads);
-  else if (uploads.length === 0) output.say('no uploaded file is installed');
-  else {
-    await output.print(
-      formatTable(
-        ['UPLOAD', 'INSTALLED', 'FILE'],
-        uploads.map(({ id, ts, file }) => [shortId(id), formatTime(ts), file]),
-        output.look,
-      ),
-    );
-  }
-  return 0;
+export async function listUploads(context: CommandContext): Promise<number> {
+  const uploads = await readUploads(context.client);
+  return printRows(context, uploads, {
+    headings: ['UPLOAD', 'INSTALLED', 'FILE'],
+    rows: uploads.map(({ id, ts, file }) => [shortId(id), formatTime(ts), file]),
+    none: 'no uploaded file is installed',
+  });
 }

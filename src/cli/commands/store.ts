@@ -3,8 +3,7 @@ import type { Client } from '../client.ts';
 import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { fetchPlan, isWhole } from './plan.ts';
-import { bytesText } from '../terminal/bytes.ts';
-import { formatFields, formatTable, formatTime } from '../terminal/table.ts';
+import { bytesText, formatFields, formatTable, formatTime } from '../terminal/table.ts';
 import { shortId } from '../task.ts';
 
 /** The most that the daemon gives at once. */

@@ -1,8 +1,8 @@
 import { VERSION } from '../../config/environment.ts';
 import { listIn, memberIn, numberIn, textIn, textsIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
-import { bytesText } from '../terminal/bytes.ts';
-import { formatFields, formatSpan, formatTable } from '../terminal/table.ts';
+import { printRows } from '../print-rows.ts';
+import { bytesText, formatFields, formatSpan, formatTable } from '../terminal/table.ts';
 
 /** What is wrong with the device. */
 export async function diagnose({ client, output, invocation }: CommandContext): Promise<number> {
@@ -66,8 +66,8 @@ function sizeIn(body: unknown, name: string): string {
 }
 
 /** Devices with a file system or a mount. */
-export async function listDisks({ client, output, invocation }: CommandContext): Promise<number> {
-  const data = memberIn(await client.get('admin/system/disks'), 'data') ?? {};
+export async function listDisks(context: CommandContext): Promise<number> {
+  const data = memberIn(await context.client.get('admin/system/disks'), 'data') ?? {};
   const rows = Object.values(data).map((disk: unknown) => [
     textIn(disk, 'dev'),
     textIn(disk, 'type'),
@@ -80,18 +80,11 @@ export async function listDisks({ client, output, invocation }: CommandContext):
     textIn(disk, 'label'),
     textsIn(disk, 'mounts').join(', ') || textIn(disk, 'mount'),
   ]);
-  if (invocation.isJson) await output.printJson(data);
-  else if (rows.length === 0) output.say('no device has a file system');
-  else {
-    await output.print(
-      formatTable(
-        ['DEVICE', 'TYPE', 'SIZE', 'USED', 'FREE', 'LABEL', 'MOUNTED AT'],
-        rows,
-        output.look,
-      ),
-    );
-  }
-  return 0;
+  return printRows(context, data, {
+    headings: ['DEVICE', 'TYPE', 'SIZE', 'USED', 'FREE', 'LABEL', 'MOUNTED AT'],
+    rows,
+    none: 'no device has a file system',
+  });
 }
 
 /** This program's version and the daemon's, which may be on another device. */

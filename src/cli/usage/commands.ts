@@ -2,16 +2,14 @@ import type { OwnOption } from './options.ts';
 
 /** A command, as the parser checks it and as people read of it. */
 export interface CommandText {
-  /** What follows its name. */
-  form: string;
+  /** What follows its name: in brackets if it need not, with `…` if often; by default nothing. */
+  form?: string;
   meaning: string;
   /** What is worth knowing beyond that; a paragraph each. */
   about?: readonly string[];
-  /** Least and most names behind it. */
-  names: Bounds;
   /** The words that may come first, if only some may, each with the bounds of names behind it. */
   words?: Readonly<Record<string, Bounds>>;
-  options: readonly OwnOption[];
+  options?: readonly OwnOption[];
   examples?: readonly string[];
 }
 
@@ -29,27 +27,18 @@ export const COMMANDS = {
   search: {
     form: 'WORD…',
     meaning: 'find apps and packages by name and description',
-    names: [1, Infinity],
     options: ['upgradable', 'names'],
     examples: ['depotctl search ad block'],
   },
-  info: {
-    form: 'NAME',
-    meaning: 'all that is known of an app or package',
-    names: [1, 1],
-    options: [],
-  },
+  info: { form: 'NAME', meaning: 'all that is known of an app or package' },
   list: {
-    form: '',
     meaning: 'the installed apps',
-    names: [0, 0],
     options: ['all', 'upgradable'],
     examples: ['depotctl list --upgradable', 'depotctl list --all --json'],
   },
   plan: {
     form: 'install|remove|upgrade [NAME…]',
     meaning: 'what such a command would change; exit code 1 if it is not possible',
-    names: [1, Infinity],
     words: { install: [1, Infinity], remove: [1, Infinity], upgrade: [0, Infinity] },
     options: ['system'],
     examples: ['depotctl plan install adguardhome', 'depotctl plan upgrade'],
@@ -58,7 +47,6 @@ export const COMMANDS = {
     form: 'NAME…',
     meaning: 'install apps or packages',
     about: [ASKS],
-    names: [1, Infinity],
     options: ['dry-run', 'yes', 'autoconf', 'path', 'enable', 'untranslated', 'confirm', 'detach'],
     examples: ['depotctl install adguardhome', 'depotctl install -y notes --autoconf'],
   },
@@ -70,38 +58,23 @@ export const COMMANDS = {
       'What came with the firmware and what page, network, names, firewall and log-in stand on ' +
         'goes with --system alone.',
     ],
-    names: [1, Infinity],
     options: ['dry-run', 'yes', 'purge', 'system', 'confirm', 'detach'],
   },
   upgrade: {
     form: '[NAME…]',
     meaning: 'upgrade them; without a name all that the owner installed',
     about: [ASKS, 'Without a name neither what came with the image is upgraded nor what is held.'],
-    names: [0, Infinity],
     options: ['dry-run', 'yes', 'confirm', 'detach'],
   },
-  hold: {
-    form: 'NAME…',
-    meaning: 'keep them at their version, whatever feeds offer',
-    names: [1, Infinity],
-    options: [],
-  },
-  release: {
-    form: 'NAME…',
-    meaning: 'let go what is held, so that it can be upgraded again',
-    names: [1, Infinity],
-    options: [],
-  },
+  hold: { form: 'NAME…', meaning: 'keep them at their version, whatever feeds offer' },
+  release: { form: 'NAME…', meaning: 'let go what is held, so that it can be upgraded again' },
   autoconf: {
     form: 'NAME…',
     meaning: 'configure apps that are installed',
-    names: [1, Infinity],
     options: ['path', 'enable', 'detach'],
   },
   update: {
-    form: '',
     meaning: 'fetch the lists of what is available',
-    names: [0, 0],
     options: ['detach'],
   },
   feeds: {
@@ -111,7 +84,6 @@ export const COMMANDS = {
       'A feed that is added is checked before: its list must be there, whole and signed.',
       'With no-upgrades packages are installed from it and never upgraded.',
     ],
-    names: [0, 3],
     words: {
       add: [2, 2],
       remove: [1, 1],
@@ -130,140 +102,90 @@ export const COMMANDS = {
       "iStore's records of uploads and its last folder count as they are. Its feeds are fetched " +
         'from its mirrors in their order, and checked before they are added.',
     ],
-    names: [1, 1],
     words: { istore: [0, 0] },
     options: ['yes', 'detach'],
   },
   upload: {
     form: 'FILE…',
     meaning: 'send package files or .run files and install them',
-    names: [1, Infinity],
     options: ['detach'],
   },
-  uploads: { form: '', meaning: 'the files that were installed so', names: [0, 0], options: [] },
+  uploads: { meaning: 'the files that were installed so' },
   undo: {
     form: '[TASK|UPLOAD]',
     meaning: 'take back what a task changed; by default the newest that can be undone',
     about: [ASKS],
-    names: [0, 1],
     options: ['dry-run', 'yes', 'confirm', 'detach'],
   },
-  confirm: {
-    form: 'TASK',
-    meaning: 'keep what it changed, which was asked for with --confirm',
-    names: [1, 1],
-    options: [],
-  },
+  confirm: { form: 'TASK', meaning: 'keep what it changed, which was asked for with --confirm' },
   backup: {
     form: '[FILE]',
     meaning: 'back up packages and settings, and get that as FILE',
     about: ['It holds passwords: FILE can be read by you alone.'],
-    names: [0, 1],
     options: ['with-packages', 'path', 'detach'],
     examples: ['depotctl backup router.tar.gz', 'depotctl backup --with-packages --path /mnt/sda1'],
   },
-  backups: { form: '', meaning: 'the backups on the device', names: [0, 0], options: [] },
+  backups: { meaning: 'the backups on the device' },
   restore: {
     form: 'FILE|BACKUP',
     meaning: 'bring back what a backup holds',
     about: [ASKS],
-    names: [1, 1],
     options: ['dry-run', 'yes', 'as-new', 'detach'],
   },
-  status: {
-    form: 'NAME',
-    meaning: 'one app or package; exit code 1 if it is not installed',
-    names: [1, 1],
-    options: [],
-  },
+  status: { form: 'NAME', meaning: 'one app or package; exit code 1 if it is not installed' },
   fleet: {
     form: '[on | off | poll | confirm [ACTION] | decline [ACTION]]',
     meaning: 'the server that rolls out to many devices, and whether it may act on this one',
-    names: [0, 2],
     words: { on: [0, 0], off: [0, 0], poll: [0, 0], confirm: [0, 1], decline: [0, 1] },
-    options: [],
   },
-  doctor: {
-    form: '',
-    meaning: 'what is wrong with the device; exit code 1 if something is',
-    names: [0, 0],
-    options: [],
-  },
+  doctor: { meaning: 'what is wrong with the device; exit code 1 if something is' },
   verify: {
-    form: '',
     meaning: 'files of packages against what is on record; exit code 1 if something differs',
     about: [
       'Changed configuration is told apart, and is no difference. Named are also set-uid files ' +
         'and programs that listen and came with no package. opkg records no hashes: there the ' +
         "time of a file counts, and the firmware's image where the file is from that.",
     ],
-    names: [0, 0],
-    options: [],
   },
-  sbom: { form: '', meaning: 'what is installed, as CycloneDX', names: [0, 0], options: [] },
+  sbom: { meaning: 'what is installed, as CycloneDX' },
   advisories: {
     form: 'FILE',
     meaning: 'which advisories (OSV) concern this device; exit code 1 if one does',
-    names: [1, 1],
-    options: [],
   },
-  device: { form: '', meaning: 'model, release, memory and space', names: [0, 0], options: [] },
-  disks: { form: '', meaning: 'devices with a file system', names: [0, 0], options: [] },
+  device: { meaning: 'model, release, memory and space' },
+  disks: { meaning: 'devices with a file system' },
   migrate: {
     form: 'FOLDER',
     meaning: 'move the container data',
-    names: [1, 1],
     options: ['overwrite', 'detach'],
   },
-  jobs: { form: '', meaning: 'the tasks, newest first', names: [0, 0], options: [] },
+  jobs: { meaning: 'the tasks, newest first' },
   log: {
     form: '[TASK]',
     meaning: 'a log, the newest by default',
-    names: [0, 1],
     options: ['follow'],
     examples: ['depotctl log -f latest'],
   },
-  stop: {
-    form: 'TASK',
-    meaning: 'drop a waiting task, stop a running one',
-    names: [1, 1],
-    options: [],
-  },
+  stop: { form: 'TASK', meaning: 'drop a waiting task, stop a running one' },
   'self-upgrade': {
-    form: '',
     meaning: 'upgrade depotd itself',
-    names: [0, 0],
     options: ['check', 'detach'],
   },
   login: {
-    form: '',
     meaning: 'log in with the password; root on the device need not',
-    names: [0, 0],
     options: ['user'],
   },
-  logout: { form: '', meaning: 'end the session', names: [0, 0], options: [] },
-  passwd: { form: '', meaning: 'set the password', names: [0, 0], options: [] },
-  token: {
-    form: '',
-    meaning: 'the token that changing requests carry',
-    names: [0, 0],
-    options: [],
-  },
+  logout: { meaning: 'end the session' },
+  passwd: { meaning: 'set the password' },
+  token: { meaning: 'the token that changing requests carry' },
   completion: {
     form: 'bash|zsh|fish',
     meaning: 'a script with which a shell completes commands',
-    names: [1, 1],
     words: { bash: [0, 0], zsh: [0, 0], fish: [0, 0] },
-    options: [],
     examples: ['source <(depotctl completion bash)'],
   },
-  help: { form: '[COMMAND]', meaning: 'what a command does', names: [0, 1], options: [] },
-  version: {
-    form: '',
-    meaning: 'the versions of this program and of the daemon',
-    names: [0, 0],
-    options: [],
-  },
+  help: { form: '[COMMAND]', meaning: 'what a command does' },
+  version: { meaning: 'the versions of this program and of the daemon' },
 } as const satisfies Record<string, CommandText>;
 
 export type CommandName = keyof typeof COMMANDS;
@@ -277,6 +199,15 @@ export function isCommand(word: string): word is CommandName {
 export type Shell = keyof typeof COMMANDS.completion.words;
 
 /** In a common type, for those who go through all of them. */
-export function commandText(name: CommandName): CommandText {
-  return COMMANDS[name];
+export function commandText(name: CommandName) {
+  const text: CommandText = COMMANDS[name];
+  return { form: '', options: [], ...text };
+}
+
+/** Least and most names behind a command, as its form and its words have them. */
+export function namesOf(name: CommandName): Bounds {
+  const { form, words = {} } = commandText(name);
+  const least = form === '' || form.startsWith('[') ? 0 : 1;
+  if (form === '' || form.includes('…')) return [least, form === '' ? 0 : Infinity];
+  return [least, 1 + Math.max(0, ...Object.values(words).map(([, most]) => most))];
 }

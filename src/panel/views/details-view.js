@@ -1,8 +1,9 @@
-import { button, byId, element, icon, setText, textElement } from '../dom.js';
+import { button, byId, element, factRows, setText, textElement } from '../dom.js';
 import { t } from '../i18n.js';
 import { createLoader } from '../loader.js';
 import { detailsAddress, detailsQuery } from '../router.js';
 import { busyWord, count, dayAndMinute, size } from '../words.js';
+import { openLink } from './catalog/app-card.js';
 import {
   bytesOf,
   descriptionOf,
@@ -55,7 +56,7 @@ export function createDetailsView({ api, tasks, icons, on, report, apps }) {
     const plan = await api.get('admin/store/plan', asked, { signal }).catch(() => undefined);
     if (signal.aborted || shown !== item || !(plan?.disk_bytes > 0)) return;
     const text = t('{size}, with all it needs', { size: size(plan.disk_bytes) });
-    body.querySelector('dl')?.append(fact(t('Takes'), text));
+    body.querySelector('dl')?.append(...factRows([[t('Takes'), text]]));
   };
   const clear = () => {
     shown = undefined;
@@ -81,7 +82,6 @@ export function createDetailsView({ api, tasks, icons, on, report, apps }) {
       const { package: name, kind } = query;
       query = detailsQuery(argument);
       if (query.package !== name || query.kind !== kind) clear();
-
       void loader.restart();
     },
     hide: loader.cancel,
@@ -105,15 +105,10 @@ function buttonsOf(item, { on, entryOf }) {
     return [button({ text: t('Install'), className: 'primary', onclick, isWrite: true })];
   }
   const entry = entryOf(item.name);
-  const open = () =>
-    element('a', { className: 'button primary', href: entry, target: '_blank', rel: 'noopener' }, [
-      icon('open'),
-      t('Open'),
-    ]);
   const upgrade = () =>
     button({ symbol: 'up', text: t('Upgrade'), onclick: () => on.upgrade(item), isWrite: true });
   return [
-    ...(entry ? [open()] : []),
+    ...(entry ? [openLink(entry)] : []),
     ...(entry === '' ? [textElement('span', t('Open it in LuCI'), 'note')] : []),
     ...upgradeOf(item, upgrade),
     holdButton(item, on),
@@ -160,18 +155,8 @@ function section(title, children) {
   return element('section', { className: 'card facts' }, [textElement('h3', title), ...children]);
 }
 
-/** @param facts pairs of a name and a text or element; those without a value are left out */
 function factList(facts) {
-  const known = facts.filter(([, value]) => value !== undefined && value !== '');
-  return element(
-    'dl',
-    {},
-    known.map(([name, value]) => fact(name, value)),
-  );
-}
-
-function fact(name, value) {
-  return element('div', {}, [textElement('dt', name), element('dd', {}, [value])]);
+  return element('dl', {}, factRows(facts));
 }
 
 function aboutOf(item) {

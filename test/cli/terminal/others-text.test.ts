@@ -1,18 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { inertJson } from '../../../src/cli/terminal/others-text.ts';
-import { COMMANDS } from '../../../src/cli/usage/commands.ts';
-import { runCommand } from '../../device/command.ts';
+import { COMMAND_NAMES, namesOf } from '../../../src/cli/usage/commands.ts';
 import { startDaemon } from '../../device/daemon.ts';
 import { createDevice } from '../../device/device.ts';
-import { bundledProgram } from '../../support/bundled-program.ts';
-import { DEPOTCTL } from '../start-depotctl.ts';
+import { DEPOTCTL, runEach } from '../start-depotctl.ts';
 
 /** The clipboard, an empty screen, both by C1 characters, another direction, and a hidden line. */
 const ACTIVE = '\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9d0;t\x9c\x9b2J\u202eesrever\u2066\x1b[8m\x08\x7f';
@@ -82,26 +77,9 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   migrate: ['/mnt/sda1'],
 };
 
-interface Outcome {
-  stdout: string;
-  stderr: string;
-}
-
-/** What depotctl writes for each. */
-async function runEach(lists: readonly (readonly string[])[]): Promise<Outcome[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-others-text-'));
-  const file = join(folder, 'words.json');
-  await writeFile(file, JSON.stringify(lists.map((words) => ['--url', url, ...words])));
-  const program = await bundledProgram(join(import.meta.dirname, '../run-each.ts'));
-  const env = { ...process.env, DEPOTCTL_SESSION: '', XDG_RUNTIME_DIR: '' };
-  const { stdout } = await runCommand([process.execPath, program, DEPOTCTL, file], { env });
-  await rm(folder, { recursive: true });
-  return JSON.parse(stdout) as Outcome[];
-}
-
-const commands = Object.entries(COMMANDS).map(([name, { names }]) => [
+const commands = COMMAND_NAMES.map((name) => [
   name,
-  ...(WORDS[name] ?? Array.from({ length: names[0] }, () => 'demo')),
+  ...(WORDS[name] ?? Array.from({ length: namesOf(name)[0] }, () => 'demo')),
 ]);
 
 test.each(['each', 'sentences', 'msg'] as const)(
@@ -114,7 +92,11 @@ test.each(['each', 'sentences', 'msg'] as const)(
       words,
       ...(texts === 'msg' ? [] : [[...words, '--json']]),
     ]);
-    const outcomes = await runEach(lists);
+    const env = { ...process.env, DEPOTCTL_SESSION: '', XDG_RUNTIME_DIR: '' };
+    const outcomes = await runEach(
+      lists.map((words) => ['--url', url, ...words]),
+      { env },
+    );
     expect(outcomes).toHaveLength(lists.length);
     for (const [index, { stdout, stderr }] of outcomes.entries()) {
       const words = lists[index]?.join(' ');

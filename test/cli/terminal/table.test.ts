@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { createPaint } from '../../../src/cli/terminal/paint.ts';
-import { formatFields, formatTable } from '../../../src/cli/terminal/table.ts';
+import { bytesText, formatFields, formatTable } from '../../../src/cli/terminal/table.ts';
 import { widthOf, wrapMessage } from '../../../src/cli/terminal/width.ts';
 
 const HEADINGS = ['NAME', 'STATE', 'WHAT'];
@@ -99,4 +99,17 @@ test('fields that are empty are left out', () => {
   ] as const;
 
   expect(formatFields(fields, { columns: 80, paint: plain })).toBe('name     demo\n');
+});
+
+test.each([
+  [0, '0 B'],
+  [593, '593 B'],
+  [1023, '1023 B'],
+  [1024, '1.0 KiB'],
+  [1_500_000, '1.4 MiB'],
+  [10_485_760, '10 MiB'],
+  [1_073_741_823, '1.0 GiB'],
+  [-2048, '-2.0 KiB'],
+])('%i bytes are shown as %s', (bytes, text) => {
+  expect(bytesText(bytes)).toBe(text);
 });

@@ -1,8 +1,7 @@
 import { button, element, setText } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { openStream } from '../../live.js';
-import { createTerminalText } from './terminal-text.js';
-import { wholeCharacters } from './whole-characters.js';
+import { createTerminalText, wholeCharacters } from './terminal-text.js';
 
 /** Of a longer log of an ended task only the end is shown; the rest is one click away. */
 const MOST_BYTES = 512 * 1024;
@@ -214,7 +213,11 @@ function lineElement(runs) {
     runs.map(({ text, colour, isBold }) =>
       colour === 0 && !isBold
         ? text
-        : element('span', { className: `ink-${colour}${isBold ? ' bold' : ''}` }, [text]),
+        : element(
+            'span',
+            { className: isBold ? 'bold' : '', style: `color: var(--ink-${colour}, inherit)` },
+            [text],
+          ),
     ),
   );
 }

@@ -12,3 +12,4 @@ export interface TerminalText {
 }
 
 export function createTerminalText(options?: { mostLines?: number }): TerminalText;
+export function wholeCharacters(bytes: Uint8Array): number;

@@ -93,11 +93,10 @@ export function createAppCard({ icons, on, describe, isRemovable = false }) {
   return { element: card, update };
 }
 
-function openLink() {
-  return element('a', { className: 'button primary', target: '_blank', rel: 'noopener' }, [
-    icon('open'),
-    t('Open'),
-  ]);
+/** Leads to an app's own page. */
+export function openLink(href = '') {
+  const properties = { className: 'button primary', href, target: '_blank', rel: 'noopener' };
+  return element('a', properties, [icon('open'), t('Open')]);
 }
 
 function stateOf(item) {

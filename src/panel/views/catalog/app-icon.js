@@ -42,7 +42,7 @@ export function createIcons({ api }) {
       const known = wanted.get(box);
       if (known?.name === item.name && known.version === item.version) return;
       wanted.set(box, item);
-      box.dataset.colour = String(colourOf(item.name));
+      box.style.setProperty('--of-name', `var(--colour-${colourOf(item.name)})`);
       box.replaceChildren(([...titleOf(item)][0] ?? '').toUpperCase());
       if (item.has_icon) observer.observe(box);
       else observer.unobserve(box);

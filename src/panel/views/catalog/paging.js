@@ -20,6 +20,5 @@ export function createPaging(prefix, { onPage }) {
       setDisabled(before, page <= 1);
       setDisabled(after, page >= pages);
     },
-    hide: () => (box.hidden = true),
   };
 }

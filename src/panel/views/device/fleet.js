@@ -1,4 +1,4 @@
-import { byId, element, setHidden, setText, textElement } from '../../dom.js';
+import { byId, element, factRows, setHidden, setText, textElement } from '../../dom.js';
 import { daemonText, t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { ago, size, until } from '../../words.js';
@@ -91,16 +91,12 @@ function createControls({ api, report, onAnswer }) {
 
 function factsOf(status) {
   const { server, controller_id: id, polled_at: polledAt, next_poll_at: nextPollAt } = status;
-  return [
+  return factRows([
     [t('Server'), server],
     [t('Known there as'), id],
     [t('Last poll'), ago(polledAt) || t('none yet')],
     [t('Next poll'), nextPollAt === undefined ? undefined : until(nextPollAt)],
-  ]
-    .filter(([, value]) => value !== undefined && value !== '')
-    .map(([name, value]) =>
-      element('div', {}, [textElement('dt', name), textElement('dd', value)]),
-    );
+  ]);
 }
 
 const STATES = {

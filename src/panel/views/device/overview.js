@@ -1,4 +1,4 @@
-import { byId, element, textElement } from '../../dom.js';
+import { byId, factRows } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { size, span } from '../../words.js';
@@ -15,11 +15,7 @@ export function createOverview({ api, report, onDevice }) {
     state: byId('overview-state'),
     load: async (signal) => {
       const device = await api.get('admin/system/device', {}, { signal });
-      facts.replaceChildren(
-        ...factsOf(device).map(([name, value]) =>
-          element('div', {}, [textElement('dt', name), textElement('dd', value)]),
-        ),
-      );
+      facts.replaceChildren(...factRows(factsOf(device)));
       bars.replaceChildren(...barsOf(device));
       onDevice(device);
     },
@@ -36,7 +32,7 @@ function factsOf(device) {
     [t('Packages by'), device.package_manager],
     [t('Running for'), device.uptime_s > 0 ? span(device.uptime_s) : ''],
     [t('Load'), device.load?.map((value) => value.toFixed(2)).join(' ')],
-  ].filter(([, value]) => value !== undefined && value !== '');
+  ];
 }
 
 const ROLES = {

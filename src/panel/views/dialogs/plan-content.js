@@ -1,4 +1,4 @@
-import { element, textElement } from '../../dom.js';
+import { element, factRows, textElement } from '../../dom.js';
 import { daemonText, t } from '../../i18n.js';
 import { size } from '../../words.js';
 
@@ -21,13 +21,10 @@ export function fileIn({ kind, package: name, version, size_bytes: bytes, sha256
     [t('Size'), size(bytes)],
     [t('SHA-256'), sha256],
   ];
-  const rows = facts.map(([term, value]) =>
-    element('div', {}, [textElement('dt', term), textElement('dd', value)]),
-  );
   const warning = t('This file is a program: it may do anything on the device.');
   return [
     ...(kind === 'program' ? [textElement('p', warning, 'problem')] : []),
-    element('dl', {}, rows),
+    element('dl', {}, factRows(facts)),
   ];
 }
 
@@ -53,13 +50,7 @@ function spaceIn(plan) {
     [t('Free now'), size(plan.free_bytes)],
     freeAfter(plan),
   ];
-  const list = element(
-    'dl',
-    { className: 'figures' },
-    facts.map(([name, value]) =>
-      element('div', {}, [textElement('dt', name), textElement('dd', value)]),
-    ),
-  );
+  const list = element('dl', { className: 'figures' }, factRows(facts));
   list.lastElementChild.classList.toggle('is-bad', missingIn(plan) > 0);
   return [list];
 }

@@ -1,1 +1,0 @@
-export function wholeCharacters(bytes: Uint8Array): number;
