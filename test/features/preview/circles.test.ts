@@ -36,8 +36,6 @@ test('a package that needs what it provides itself can be removed', async () => 
 });
 
 test('nothing of a circle stays after an installation that failed', async () => {
-  store = await openStore({ packages: CIRCLE, hasUsual: false });
-
   const failed = await store.run('install', { package: 'broken-user' });
 
   expect(failed).toMatchObject({ state: 'failed', error_code: 'script_failed' });
