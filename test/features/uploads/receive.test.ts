@@ -77,6 +77,26 @@ test.each([
   expect((await on.install(ipk('after'))).state).toBe('done');
 });
 
+test.skipIf(process.getuid?.() !== 0)(
+  'a file that cannot be removed when its job ends goes with the next start',
+  async () => {
+    const sent = (await (await on.send([on.held])).json()) as { task_id: string };
+    const [name = ''] = await on.left();
+    const file = join(on.folder, name);
+    // What something is mounted on cannot be removed (unlink(2), EBUSY).
+    await command('mount', ['--bind', file, file]);
+    onTestFinished(() => void command('umount', ['-l', file]).catch(() => undefined));
+
+    expect((await on.goOn(sent.task_id)).state).toBe('done');
+    expect(await on.left()).toEqual([name]);
+    expect((await on.install(ipk('after'))).state).toBe('done');
+
+    await command('umount', ['-l', file]);
+    await on.daemon.restart();
+    await expect.poll(on.left).toEqual([]);
+  },
+);
+
 test.each([ipk('waits'), runFile('exit 0')])(
   'a file that goes from memory while it waits is not called damaged: $name',
   async (file) => {
