@@ -1,16 +1,10 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
-import {
-  ipk,
-  moduleOf,
-  planOf,
-  type FleetDevice,
-  type FleetDeviceOptions,
-} from './fleet-device.ts';
+import { ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
 import { shareFleetDevice } from './shared-device.ts';
 import type { StandIn } from './stand-in.ts';
 
@@ -19,15 +13,21 @@ let server: StandIn;
 let on: FleetDevice;
 
 let folder: string;
-const optionsWith = async (...allow: string[]): Promise<FleetDeviceOptions> => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depotd-log-'));
   const program = join(folder, 'logread');
   await writeFile(program, `#!/bin/sh\n[ "$1 $2" = '-l 200' ] && exec cat ${folder}/log\n`);
   await chmod(program, 0o755);
-  const path = [folder, join(import.meta.dirname, '../../device/bin'), process.env.PATH ?? ''];
-  const set = ['install', ...allow].map((name) => `fleet.allow=${name}`);
-  return { set, env: { PATH: path.join(delimiter) } };
-};
+});
+const shareDeviceThatMay = (...allow: string[]): void =>
+  shareFleetDevice(
+    () => {
+      const path = [folder, join(import.meta.dirname, '../../device/bin'), process.env.PATH ?? ''];
+      const set = ['install', ...allow].map((name) => `fleet.allow=${name}`);
+      return Promise.resolve({ set, env: { PATH: path.join(delimiter) } });
+    },
+    (...shared) => ([server, on] = shared),
+  );
 const writeLog = (log: string): Promise<void> => writeFile(join(folder, 'log'), log);
 const reboots = async (): Promise<number> => {
   const text = await readFile(join(on.device.root, 'reboots'), 'utf8').catch(() => '');
@@ -44,17 +44,17 @@ const restart = async (): Promise<void> => {
 const REBOOT = planOf({ version: 1, reboot: true });
 const COLLECT = planOf({ version: 1, collect: ['log', 'doctor', 'jobs', 'status'] });
 
-shareFleetDevice(
-  () => optionsWith('collect', 'reboot'),
-  (...shared) => ([server, on] = shared),
-);
-beforeEach(async () => {
+/** A program that counts restarts. */
+const writeReboot = async (): Promise<void> => {
   await rm(join(on.device.root, 'reboots'), { force: true });
   await mkdir(join(on.device.root, 'sbin'), { recursive: true });
   const reboot = join(on.device.root, 'sbin/reboot');
   await writeFile(reboot, `#!/bin/sh\necho once >> ${on.device.root}/reboots\n`);
   await chmod(reboot, 0o755);
-});
+};
+
+shareDeviceThatMay('collect', 'reboot');
+beforeEach(writeReboot);
 afterAll(() => rm(folder, { recursive: true }));
 
 test('log, doctor, tasks and status come with the end, in pieces that the server takes', async () => {
@@ -147,12 +147,15 @@ test('what the server does not take for the moment is sent again, and what it ha
 });
 
 describe('a device without their words in fleet.allow', () => {
-  shareFleetDevice({ set: ['fleet.allow=install'] }, (...shared) => ([server, on] = shared));
+  shareDeviceThatMay();
+  beforeEach(writeReboot);
 
   test.each([
     ['collect', COLLECT],
     ['reboot', REBOOT],
   ])('%s needs its word in fleet.allow', async (name, plan) => {
+    await writeLog('a line\n');
+
     const { status, messages } = await on.over(await on.rollOut(plan));
 
     expect(status).toBe('error');
