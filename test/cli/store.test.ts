@@ -102,7 +102,11 @@ describe('where nothing is installed', () => {
 });
 
 describe('where an app is installed, of which a newer version comes', () => {
-  const client = shareClientTest({}, ({ depotctl }) => depotctl('install', 'demo'));
+  const client = shareClientTest({}, async ({ depotctl, device }) => {
+    await depotctl('install', 'demo');
+    device.publish(2);
+    await depotctl('update');
+  });
 
   test('info shows what is known of an app, and ends with 1 for what is not known', async () => {
     const { depotctl } = client();
@@ -118,9 +122,7 @@ describe('where an app is installed, of which a newer version comes', () => {
   });
 
   test('list --all has the packages, too, and --upgradable what has a newer version', async () => {
-    const { depotctl, device } = client();
-    device.publish(2);
-    await depotctl('update');
+    const { depotctl } = client();
 
     const all = JSON.parse((await depotctl('list', '--all', '--json')).stdout) as Item[];
     const upgradable = await depotctl('list', '--upgradable');
