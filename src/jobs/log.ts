@@ -115,7 +115,12 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
       }
     },
     removeUnknown: async (isKnown) => {
-      for (const name of await readdir(folder, { recursive: true })) {
+      // What lies in other folders, or behind links, is somebody else's.
+      const names = [
+        ...(await readdir(folder)),
+        ...(await readdir(exitFolder)).map((name) => join('exits', name)),
+      ];
+      for (const name of names) {
         const id = /(?:^|\/)([0-9a-f]{32})\./.exec(name)?.[1];
         if (id !== undefined && !isKnown(id)) await rm(join(folder, name), { force: true });
       }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -132,6 +132,22 @@ test('logs and exit files of jobs that nobody knows are removed at the start', a
   open.queue.resume();
 
   await expect.poll(() => logsIn()).toEqual([]);
+  await open.journal.close();
+});
+
+test('what others have in folders below that of the logs, or behind a link there, stays', async () => {
+  const open = await openQueue(folder);
+  const [below, behind] = [join(folder, 'logs/other'), join(folder, 'elsewhere')];
+  for (const path of [below, behind]) {
+    await mkdir(path);
+    await writeFile(join(path, `${'f'.repeat(32)}.log`), 'text');
+  }
+  await symlink(behind, join(folder, 'logs/link'));
+
+  await open.logs.removeUnknown(() => false);
+
+  expect(await readdir(below)).toHaveLength(1);
+  expect(await readdir(behind)).toHaveLength(1);
   await open.journal.close();
 });
 
