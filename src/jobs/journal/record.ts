@@ -45,8 +45,9 @@ export function readEntry(line: string): Entry {
 
 const record = v.pipe(
   v.looseObject({
-    ...JOB_ENTRIES,
+    // First, since a record of another format lacks other members because of that.
     format: v.pipe(v.number(), v.integer(), v.minValue(FORMAT)),
+    ...JOB_ENTRIES,
     isMarked: v.exactOptional(v.boolean()),
   }),
   v.check((job) => hasItsEnd(job), 'end'),

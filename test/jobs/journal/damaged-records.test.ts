@@ -44,7 +44,7 @@ const DAMAGED: [string, string, string][] = [
       `"${name}" is missing or wrong`,
     ],
   ),
-  ['with an id alone', JSON.stringify({ id: ID }), 'is missing or wrong'],
+  ['with an id alone', JSON.stringify({ id: ID }), '"format" is missing or wrong'],
   [
     'that has ended, without its end',
     JSON.stringify({ ...WHOLE, state: 'done' }),
