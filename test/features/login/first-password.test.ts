@@ -1,6 +1,6 @@
 import { chmod, readFile, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { ask, type Answer } from '../../support/ask.ts';
 import { startPasswordDaemon, type PasswordDaemon } from './password-daemon.ts';
@@ -78,9 +78,9 @@ test('of several first passwords that are set in one moment one is told to hold,
 
 test('over a unix socket that was opened to others it cannot', async () => {
   await chmod(socketPath, 0o666);
+  onTestFinished(() => chmod(socketPath, 0o600));
 
   expect((await owner.setPassword('theirs', undefined, { socketPath })).status).toBe(403);
-  await chmod(socketPath, 0o600);
 });
 
 test('a removed password file closes every door and lets the owner begin anew', async () => {
