@@ -13,7 +13,12 @@ export async function readControl(infoDir: string, name: string): Promise<Stanza
  * and a checksum behind it; none without a record.
  */
 export async function listedFiles(infoDir: string, name: string): Promise<string[]> {
-  const list = await readFile(join(infoDir, `${name}.list`), 'utf8').catch(() => '');
+  return readListedFiles(infoDir, name).catch(() => []);
+}
+
+/** @throws an Error of Node if there is no record, or it cannot be read */
+export async function readListedFiles(infoDir: string, name: string): Promise<string[]> {
+  const list = await readFile(join(infoDir, `${name}.list`), 'utf8');
   return list.split('\n').flatMap((line) => line.split('\t')[0] || []);
 }
 

@@ -8,7 +8,7 @@ import { syncPath } from '../../../device/durable-file.ts';
 import { hasEntry } from '../../../device/is-there.ts';
 import { tarFiles } from '../../../device/tar/tar-files.ts';
 import { END_OF_TAR, tarHeader, tarMember, tarPadding } from '../../../device/tar/tar-writer.ts';
-import { isInfoOf, listedFiles } from '../database/info-folder.ts';
+import { isInfoOf, readListedFiles } from '../database/info-folder.ts';
 import { inspectIpk } from './ipk-file.ts';
 
 interface PackOptions {
@@ -80,7 +80,7 @@ async function controlOf({ name, infoDir }: PackOptions): Promise<Buffer> {
 
 /** What of the package is still there; a conffile may have been removed by its owner. */
 async function filesOf({ name, infoDir, destination }: PackOptions): Promise<string[]> {
-  const paths = (await listedFiles(infoDir, name)).filter((path) => path.startsWith('/'));
+  const paths = (await readListedFiles(infoDir, name)).filter((path) => path.startsWith('/'));
   const isThere = await Promise.all(paths.map((path) => hasEntry(join(destination, path))));
   return paths.filter((_, index) => isThere[index]);
 }

@@ -68,6 +68,20 @@ test("what lies below its owner's link to another disk goes back there", async (
   expect(await readlink(join(root, 'opt'))).toBe('mnt/disk');
 });
 
+test('a package whose list of files is lost is not kept as one without files', async () => {
+  const { root } = await openDevice('lost');
+  const infoDir = join(root, 'usr/lib/opkg/info');
+  const target = join(root, 'tmp/kept.ipk');
+
+  await expect(
+    packInstalled({ name: 'lost', infoDir, destination: root, target }),
+  ).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringMatching(/^cannot keep lost as a file: .*lost\.list/) as string,
+  });
+  await expect(readFile(target)).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
 /** Without folders, which are written to later, and the time of a link, which nobody puts back. */
 async function plainFiles(root: string): Promise<Record<string, string>> {
   const entries = Object.entries(await treeSnapshot(join(root, 'opt')))
