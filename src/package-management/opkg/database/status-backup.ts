@@ -89,7 +89,7 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
 }
 
 /** One that is not there is empty. One that cannot be read now must not pass for that. */
-async function readStatus(file: string): Promise<string> {
+export async function readStatus(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return '';
     throw error;
