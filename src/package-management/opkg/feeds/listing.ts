@@ -15,7 +15,7 @@ import type { OpkgConfig } from '../config.ts';
 import { describeParagraph, summarizeParagraph, type OpkgSummary } from './describe.ts';
 import { statusFileIn, type Installation } from '../installation.ts';
 import { listFiles } from './lists.ts';
-import { paragraphsIn, readParagraphs, readPieces } from './paragraphs.ts';
+import { readParagraphs, readPieces } from './paragraphs.ts';
 
 type Records = Pick<Installation, 'readConfig' | 'read'>;
 
@@ -68,6 +68,9 @@ async function* readList(
   }
 }
 
+/** Nothing but what may stand in a line between paragraphs. */
+const EMPTY_LINES = /\n(?:[ \t\r]*\n)+/;
+
 /** @returns whether `visit` wants more */
 async function summarizeList(
   file: string,
@@ -77,7 +80,8 @@ async function summarizeList(
   const feed = basename(file);
   try {
     for await (const piece of readPieces(file)) {
-      for (const paragraph of paragraphsIn(piece)) {
+      // As one text: each decoded by itself would keep the buffers of some hundred pieces waiting.
+      for (const paragraph of piece.toString().split(EMPTY_LINES)) {
         const offer = summarizeParagraph(paragraph, feed);
         if (isUsable(offer, architectures) && !visit(offer)) return false;
       }
