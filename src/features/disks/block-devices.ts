@@ -1,5 +1,5 @@
 import { watch } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
+import { readdir, readFile, realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import { DepotError } from '../../errors.ts';
@@ -61,8 +61,12 @@ export function createBlockDevices(environment: Record<string, string>) {
      * Calls back once, when somebody writes to one of the device nodes that are there now (mkfs, a
      * label). @returns how to end it
      */
-    onceWritten: async (onWrite: () => void): Promise<() => void> =>
-      watchNodes(await readPartitions(), onWrite),
+    onceWritten: async (onWrite: () => void): Promise<() => void> => {
+      // Without udev they are no links to the kernel's nodes, and written to by themselves.
+      const mapped = await readdir('/dev/mapper').catch(() => []);
+      const kernelNames = (await readPartitions()).map(({ name }) => name);
+      return watchNodes([...kernelNames, ...mapped.map((name) => `mapper/${name}`)], onWrite);
+    },
   };
 }
 
@@ -206,8 +210,8 @@ function describe(
  * A mounted file system does not write through its device's node, so that what writes there is
  * mkfs, a label, dd.
  */
-function watchNodes(partitions: readonly Partition[], onWrite: () => void): () => void {
-  const watchers = partitions.flatMap(({ name }) => {
+function watchNodes(names: readonly string[], onWrite: () => void): () => void {
+  const watchers = names.flatMap((name) => {
     try {
       return [watch(`/dev/${name}`, { persistent: false }, written).on('error', () => undefined)];
     } catch {

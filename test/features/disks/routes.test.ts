@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
@@ -151,6 +151,17 @@ describe.skipIf(!isPossible)('loop disks that change', () => {
     expect(await itemOf(dev)).toMatchObject({ label: 'new' });
     await command('mkfs.vfat', ['-I', dev]);
     expect(await itemOf(dev)).toMatchObject({ type: 'vfat', label: '' });
+    await pull(dev);
+  });
+
+  test('what is written through a node of the device mapper is seen, too', async () => {
+    const dev = await plugIn(await imageOf('before'));
+    const node = `/dev/mapper/depotd-test-${basename(dev)}`;
+    await command('cp', ['-a', dev, node]);
+    onTestFinished(() => rm(node));
+    expect(await itemOf(dev)).toMatchObject({ label: 'before' });
+    await command('e2label', [node, 'mapped']);
+    expect(await itemOf(dev)).toMatchObject({ label: 'mapped' });
     await pull(dev);
   });
 
