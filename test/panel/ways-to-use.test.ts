@@ -193,6 +193,7 @@ test('a file that has been sent while a question is open is asked about after it
   await browser.until(`${title}.includes('hello.run') && document.querySelector('#plan').open`);
   await click(browser, '#plan-no');
   await browser.until("!document.querySelector('#plan').open");
-  const tasks: unknown = await (await daemon.get('admin/system/tasks/status')).json();
-  expect(Object.values(tasks as object)).toMatchObject([{ kind: 'install', package: 'demo' }]);
+  const tasks = async (): Promise<unknown> =>
+    Object.values((await (await daemon.get('admin/system/tasks/status')).json()) as object);
+  await expect.poll(tasks).toMatchObject([{ kind: 'install', package: 'demo' }]);
 });
