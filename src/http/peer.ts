@@ -107,6 +107,8 @@ function plain(address: string | undefined): string | undefined {
 /** An address as the headers of proxies write it: IPv6 in brackets or not, with a port or not. */
 function addressIn(text: string | undefined): string | undefined {
   const value = text?.trim() ?? '';
+  // The first question of `isIP` takes 5 ms, a tenth of a start: it compiles what IPv6 looks like.
+  if (value === '') return undefined;
   const address =
     /^\[([^\]]+)\](?::\d+)?$/.exec(value)?.[1] ??
     (isIP(value) === 6 ? value : value.replace(/:\d+$/, ''));
