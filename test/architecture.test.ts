@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 
 import ts from 'typescript';
@@ -155,7 +156,19 @@ describe('who may import whom', () => {
   });
 });
 
+/** Beside dot-files, and what is installed and built. */
+const TOP_LEVEL = [
+  ...['src', 'test', 'packaging', 'init', 'docs', 'node_modules', 'dist'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'vitest.config.ts'],
+  ...['README.md', 'README.zh-CN.md', 'CHANGELOG.md', 'LICENSE'],
+];
+
 describe('shape', () => {
+  test('at the top lies only what a newcomer, a tool or the law looks for there', () => {
+    const names = readdirSync(new URL('..', import.meta.url));
+    expect(names.filter((name) => !name.startsWith('.') && !TOP_LEVEL.includes(name))).toEqual([]);
+  });
+
   const written = [...filesBelow('src'), ...filesBelow('test'), ...filesBelow('packaging')].filter(
     (path) => ['.ts', '.js', '.mjs', '.css'].includes(extname(path)),
   );
