@@ -106,55 +106,73 @@ const unusedModules = {
   },
 };
 
-/**
- * Modules of Node that a start does not need, and what depends on them: Node loads one when
- * something of it is first taken. What an object has itself, esbuild would copy, and thereby take.
- */
-const LOADED_LATER = ['crypto', 'v8', 'fs/promises'];
-
-/** What a start takes of `fs/promises`, which brings readline and more, is made of `fs`. */
-const OF_FS = ['constants', 'access', 'lstat', 'mkdir', 'readFile', 'readdir', 'readlink', 'stat'];
-
-function madeOfFs(name) {
-  const own = `require('node:fs').${name}`;
-  return `${name}: ${name === 'constants' ? own : `require('node:util').promisify(${own})`}`;
-}
-
-const laterModules = {
-  name: 'later-modules',
-  setup: ({ onResolve, onLoad }) => {
-    const filter = new RegExp(`^(?:node:)?(?:${LOADED_LATER.join('|')})$`);
-    onResolve({ filter }, ({ path, namespace }) =>
-      namespace === 'later' ? { path, external: true } : { path, namespace: 'later' },
-    );
-    onLoad({ filter: /.*/, namespace: 'later' }, ({ path }) => {
-      const names = Object.keys(process.getBuiltinModule(path));
-      const from = `require(${JSON.stringify(path)})`;
-      const getters = names.map((name) => `get ${name}() { return ${from}.${name} }`);
-      const own = path.endsWith('fs/promises') ? OF_FS.map(madeOfFs) : [];
-      return {
-        contents: `module.exports = { __proto__: { ${getters.join(', ')} }, ${own.join(', ')} }`,
-      };
+/** What other libraries would ask a schema of valibot: seven hundred functions that nobody calls. */
+const plainSchemas = {
+  name: 'plain-schemas',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/valibot\/dist\/index\.mjs$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const contents = text.replace(/^\s*schema\["~standard"\] = \{[^]*?^\s*\};\n/m, '');
+      if (contents === text) throw new Error(`cannot find "~standard" in ${path}`);
+      return { contents };
     });
   },
 };
 
-const QUICK_JOIN = './src/runtime/quick-join.ts';
+/**
+ * Modules of Node that a start does not need, and what depends on them: Node loads one when a
+ * function of it is first called.
+ */
+const LOADED_LATER = ['crypto', 'v8', 'fs/promises'];
 
-const quickPaths = {
-  name: 'quick-paths',
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^(?:node:)?path$/ }, ({ namespace, importer }) =>
-      namespace === 'quick' || importer.endsWith(QUICK_JOIN.slice(1))
-        ? { path: 'node:path', external: true }
-        : { path: 'path', namespace: 'quick' },
-    );
-    onLoad({ filter: /.*/, namespace: 'quick' }, () => ({
-      contents: `module.exports = Object.create({ ...require('node:path'), join: require('${QUICK_JOIN}').quickJoin })`,
-      resolveDir: options.absWorkingDir,
-    }));
-  },
-};
+/** What a start takes of `fs/promises`, which brings readline and more, is made of `fs`. */
+const OF_FS = ['access', 'lstat', 'mkdir', 'readFile', 'readdir', 'readlink', 'stat'];
+
+/** Replaces a module of Node by an ES module, of which esbuild keeps what is imported. */
+function replaceNodeModules(name, paths, contentsOf) {
+  const filter = new RegExp(`^(?:node:)?(?:${paths.join('|')})$`);
+  return {
+    name,
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter }, ({ path, namespace, importer }) =>
+        namespace === name || importer.endsWith(QUICK_PATHS.slice(1))
+          ? { path, external: true }
+          : { path: path.replace(/^node:/, ''), namespace: name },
+      );
+      onLoad({ filter: /.*/, namespace: name }, ({ path }) => ({
+        contents: contentsOf(path),
+        resolveDir: options.absWorkingDir,
+      }));
+    },
+  };
+}
+
+const laterModules = replaceNodeModules('later', LOADED_LATER, (path) => {
+  const exported = Object.entries(process.getBuiltinModule(path)).map(([name, value]) => {
+    const isOfFs = path === 'fs/promises' && name === 'constants';
+    if (isOfFs) return "export { constants } from 'node:fs';";
+    const later =
+      path === 'fs/promises' && OF_FS.includes(name)
+        ? `/* @__PURE__ */ promisify(fs.${name})`
+        : `(...given) => require('node:${path}').${name}(...given)`;
+    return typeof value === 'function' ? `export const ${name} = ${later};` : '';
+  });
+  return `import * as fs from 'node:fs';
+import { promisify } from 'node:util';
+${exported.join('\n')}`;
+});
+
+const QUICK_PATHS = './src/runtime/quick-paths.ts';
+
+/** Paths are mostly normal already, and Node goes through each character by character. */
+const quickPaths = replaceNodeModules('quick', ['path'], () => {
+  const own = ['join', 'normalize', 'relative', 'resolve'];
+  const others = Object.keys(process.getBuiltinModule('path')).filter(
+    (name) => !own.includes(name),
+  );
+  return `export { ${others.join(', ')} } from 'node:path';
+export { ${own.join(', ')} } from '${QUICK_PATHS}';`;
+});
 
 const options = {
   absWorkingDir: fileURLToPath(root),
@@ -186,6 +204,7 @@ const chunks = await build({
     programTexts,
     deferredPackages(behind.keep),
     unusedModules,
+    plainSchemas,
     laterModules,
     quickPaths,
   ],

@@ -46,8 +46,8 @@ export async function joinChunks({ outputFiles, metafile }, { options, behind })
     write: false,
   });
   return behind.laidBehind(`(function(exports,ofNode,textAt){
-const later={${functions.join()}},loaded={};
-const require=name=>name.startsWith("./")?(loaded[name]??load(name)).exports:ofNode(name);
+const later={${functions.join()}},loaded={},nodes={};
+const require=name=>name.startsWith("./")?(loaded[name]??load(name)).exports:nodes[name]??=ofNode(name);
 const load=name=>{
 const ofStart=module.exports.chunk(name),chunk=loaded[name]={exports:ofStart??{}};
 if(!ofStart)later[name](chunk,chunk.exports,require,textAt);
