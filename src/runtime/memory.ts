@@ -71,8 +71,8 @@ function setMemoryFlags(): void {
 }
 
 /**
- * The start made the nursery grow from 1 to 4 MiB. V8 gives that back with a full collection, but
- * only if little was allocated between the ten before it: so small ones come first.
+ * The start made the nursery grow from 1 to 4 MiB. V8 halves it with a full collection, but only if
+ * little was allocated between the ten before it: so small ones go before.
  */
 function shrinkNursery(collectAll: (gc: Collect) => void): void {
   const gc = findCollector();
@@ -83,6 +83,8 @@ function shrinkNursery(collectAll: (gc: Collect) => void): void {
       gc({ type: 'minor' });
     } else {
       clearInterval(timer);
+      gc();
+      gc({ type: 'minor' });
       collectAll(gc);
     }
   }, CALM_MS).unref();
