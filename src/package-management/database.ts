@@ -18,6 +18,8 @@ export interface InstalledPackage {
   isDamaged?: boolean;
   /** Each entry is one dependency: the names that would satisfy it. */
   depends: string[][];
+  /** The same of what may stay away, and does not go alone once it is there. */
+  recommends?: string[][];
   /**
    * The names under which its owner asked for it and that no other package meets, if they are not
    * its own name alone: they have to go with it.

@@ -59,7 +59,7 @@ export function cameWith(
 ): string[] {
   const found = new Set(names);
   for (const name of found) {
-    for (const needed of (database.get(name)?.depends ?? []).flat()) {
+    for (const needed of wantedBy(database.get(name)).flat()) {
       const entry = database.get(needed);
       const mayChange = isPresent(entry) && entry.isHeld !== true && !entry.isEssential;
       if (mayChange && entry.isAuto && !image.has(needed)) found.add(needed);
@@ -80,7 +80,7 @@ export function withNeeded(database: PackageDatabase, names: readonly string[]):
   }
   const found = new Set(names);
   for (const name of found) {
-    for (const wanted of [name, ...(database.get(name)?.depends ?? []).flat()]) {
+    for (const wanted of [name, ...wantedBy(database.get(name)).flat()]) {
       for (const provider of providers.get(wanted) ?? []) found.add(provider);
     }
   }
@@ -97,7 +97,7 @@ export function withAskedNames(database: PackageDatabase, names: readonly string
 function dependenciesOf(database: PackageDatabase, names: ReadonlySet<string>): InstalledPackage[] {
   const found = new Set<InstalledPackage>();
   for (const name of names) {
-    for (const alternatives of database.get(name)?.depends ?? []) {
+    for (const alternatives of wantedBy(database.get(name))) {
       for (const entry of providersOf(database, alternatives)) {
         if (!names.has(entry.name)) found.add(entry);
       }
@@ -137,12 +137,14 @@ export function isClosedCircle(database: PackageDatabase, names: readonly string
 }
 
 /** Whether the first depends on the second: by name, or by what that provides. */
-export function needs(
-  { depends }: InstalledPackage,
-  { name, provides }: InstalledPackage,
-): boolean {
+export function needs(entry: InstalledPackage, { name, provides }: InstalledPackage): boolean {
   const answersTo = [name, ...provides];
-  return depends.some((names) => names.some((wanted) => answersTo.includes(wanted)));
+  return wantedBy(entry).some((names) => names.some((wanted) => answersTo.includes(wanted)));
+}
+
+/** What is recommended comes along as well, and opkg removes it as little. */
+function wantedBy(entry: InstalledPackage | undefined): string[][] {
+  return [...(entry?.depends ?? []), ...(entry?.recommends ?? [])];
 }
 
 /** What was not there before; those that need others before them. */
@@ -160,8 +162,7 @@ export function dependentsFirst(database: PackageDatabase, names: readonly strin
     if (ordered.includes(name) || path.has(name)) return;
     const dependents = names.filter(
       (other) =>
-        other !== name &&
-        database.get(other)?.depends.some((wanted) => wanted.includes(name)) === true,
+        other !== name && wantedBy(database.get(other)).some((wanted) => wanted.includes(name)),
     );
     for (const dependent of dependents) walk(dependent, new Set([...path, name]));
     ordered.push(name);

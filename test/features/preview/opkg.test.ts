@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FeedPackage } from '../../device/feed-index.ts';
 import { simplePackage } from '../../device/packages/package-parts.ts';
@@ -73,6 +73,34 @@ test('what goes with an app is told, and what another one needs stays', async ()
     Object.fromEntries(Object.entries(before).filter(([name]) => !gone.has(name))),
   );
 });
+
+test('what another package recommends stays, too: opkg does not remove it', async () => {
+  store = await openStore({
+    packages: [simplePackage('fan', { fields: { Recommends: 'libonce' } })],
+  });
+  await store.run('install', { package: 'notes' });
+  await store.run('install', { package: 'fan' });
+  await recordRecommended(store.device.root);
+
+  const plan = await planOf(store.daemon, 'remove', 'notes');
+
+  expect(changesIn(plan).removes).toEqual([
+    'app-meta-notes 1.0-1',
+    'libdemo 1.0-1',
+    'notes-app 1.0-1',
+  ]);
+  expect(plan).toMatchObject({ problems: [], is_possible: true });
+  expect(await store.run('remove', { package: 'notes' })).toMatchObject({ state: 'done' });
+  expect(await store.packages()).toEqual({ fan: '1.0-1', libonce: '1.0-1' });
+});
+
+/** As opkg writes it, and its stand-in does not. */
+async function recordRecommended(root: string): Promise<void> {
+  const file = join(root, 'usr/lib/opkg/status');
+  const status = await readFile(file, 'utf8');
+  const line = 'Recommends: libonce\n';
+  await writeFile(file, status.replace(line, '').replace(/^Package: fan\n.+\n/m, `$&${line}`));
+}
 
 test('what is already so is possible, changes nothing, and an upgrade of it runs nothing', async () => {
   store = await openStore();

@@ -192,6 +192,7 @@ export function parseStatus(text: string): Map<string, InstalledPackage> {
 function packageOf(stanza: Stanza): InstalledPackage | undefined {
   const name = stanza.get('Package');
   const [, flags = '', state] = stanza.get('Status')?.split(/\s+/) ?? [];
+  const recommends = parseDepends(stanza.get('Recommends'));
   if (name === undefined || state === undefined) return undefined;
   return {
     name,
@@ -202,6 +203,7 @@ function packageOf(stanza: Stanza): InstalledPackage | undefined {
     isEssential: stanza.get('Essential') === 'yes',
     ...(flags.split(',').includes('hold') ? { isHeld: true } : {}),
     depends: parseDepends(stanza.get('Depends')),
+    ...(recommends.length > 0 && { recommends }),
     provides: parseNames(stanza.get('Provides')),
     installedAt: Number(stanza.get('Installed-Time') ?? 0) || 0,
   };
