@@ -7,7 +7,7 @@ import {
 import { isThere } from '../../device/is-there.ts';
 import type { DepotError } from '../../errors.ts';
 import { unixNow, type Job } from '../../jobs/job.ts';
-import type { Act, Plan } from '../../jobs/plan.ts';
+import type { Act, Plan, StepContext } from '../../jobs/plan.ts';
 import { packagesThatCame } from '../../package-management/dependencies.ts';
 import {
   ONLY,
@@ -89,6 +89,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
       if (!(await isThere(path))) throw notThere(`install ${subject}`);
       await manager.around.needSpace(`install ${subject}`);
       const content = file.package === undefined ? undefined : { path, name: file.package };
+      if (manager.builds === undefined) await noteCurrent(context, await manager.installed(), file);
       chosen.write(context, { names: [], file: content });
     },
     command: () => uploads.installer(file.upload, file.type),
@@ -118,6 +119,20 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     steps,
     repair: [...repair, forgetStep(tools)],
   };
+}
+
+/** By such a manager another build of a version is the same one. */
+async function noteCurrent(
+  { note }: StepContext,
+  database: PackageDatabase,
+  { package: name = '', version = '' }: v.InferOutput<typeof uploadParams>,
+): Promise<void> {
+  const entry = database.get(name);
+  const isWhole = entry?.state === 'installed' && entry.isDamaged !== true;
+  if (!isWhole || entry.version !== version) return;
+  await note(
+    `nothing to do: ${name} ${version} is there; for another build of it, remove it first`,
+  );
 }
 
 /** A package manager that ended well has left it at that. */

@@ -64,6 +64,19 @@ test('a package that is held says what it is and would change, and is installed 
   expect((await post('install_file', id)).status).toBe(404);
 });
 
+test('another build of a version that is there changes nothing, and its task says so', async () => {
+  await on.install(ipk('known'));
+  const { file: id } = await hold(ipk('known', { files: { '/usr/share/known': 'built anew\n' } }));
+
+  expect(await (await planOf(id)).json()).toMatchObject({ installs: [], upgrades: [] });
+  const { task_id: task = '' } = (await (await post('install_file', id)).json()) as {
+    task_id?: string;
+  };
+  expect((await on.daemon.finished(task)).state).toBe('done');
+  expect(await on.daemon.logOf(task)).toContain('depotd: nothing to do: known 1.0-1 is there');
+  expect(await on.device.read('usr/share/known')).toBeUndefined();
+});
+
 test('a package that cannot be installed says why before it starts', async () => {
   const { file: id } = await hold(ipk('hello', { fields: { Depends: 'nowhere' } }));
 
