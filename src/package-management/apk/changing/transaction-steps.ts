@@ -155,7 +155,7 @@ async function plan(
   try {
     // What looks damaged may be what somebody has not put on record yet.
     const found = await look().catch(look);
-    const isFetching = change !== undefined && downloadsOf(found?.changes ?? [], change).length > 0;
+    const isFetching = downloadsOf(found?.changes ?? [], change?.file?.name).length > 0;
     const isStale = !isFetching && (await lock.end(context));
     return await decide(isStale ? await look() : found);
   } catch (error) {

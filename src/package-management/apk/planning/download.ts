@@ -1,19 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../../../device/command.ts';
-import type { Offer, PackageChange } from '../../manager.ts';
+import type { Offer } from '../../manager.ts';
 import type { ApkCommands } from '../changing/commands.ts';
 import type { PlannedChange } from './simulation.ts';
 
 /** The name that apk itself gives a package in its cache. */
 const CACHE_NAME = '${name}-${version}.${hash:8}.apk';
 
-/** What of a plan has to be fetched. */
-export function downloadsOf(
-  changes: readonly PlannedChange[],
-  { file }: PackageChange,
-): PlannedChange[] {
-  return changes.filter(({ action, name }) => action !== 'Purging' && name !== file?.name);
+/** What of a plan has to be fetched: not what goes, nor the package of a file that is installed. */
+export function downloadsOf(changes: readonly PlannedChange[], own?: string): PlannedChange[] {
+  return changes.filter(({ action, name }) => action !== 'Purging' && name !== own);
 }
 
 /**

@@ -12,17 +12,17 @@ import type { Installation } from '../installation.ts';
 import { downloadsOf } from './download.ts';
 import { checkPlan, purposeOf } from './plan-check.ts';
 import { findShortage, measureRoom, sizeOf } from './room.ts';
-import { plannedChange, type Simulation } from './simulation.ts';
+import { plannedChange, type PlannedChange, type Simulation } from './simulation.ts';
 
-/** What a job is about to do, kept in the job. */
+/** What a job is about to do, kept in the job: in the form of 0.1.0, which may have begun it. */
 const plan = v.object({
   changes: v.array(plannedChange),
-  /** Those of them that are fetched: not what goes, nor the package of a file that is installed. */
-  downloads: v.array(plannedChange),
+  /** The package in the file that is installed, if it is one. */
+  own: v.optional(v.string()),
 });
 
 export const planned = transactionSlots('the plan', {
-  plan: v.optional(plan, { changes: [], downloads: [] }),
+  plan: v.optional(plan, { changes: [] }),
   /** The version of apk's record that it was made by. */
   seen: v.optional(v.string()),
   /** Whether all that it needs is in the cache. */
@@ -30,8 +30,9 @@ export const planned = transactionSlots('the plan', {
 });
 
 /** One that is not made yet, or of a job without one, has no changes. */
-export function readPlan(from: Remembering): v.InferOutput<typeof plan> {
-  return planned.read(from).plan;
+export function readPlan(from: Remembering): Record<'changes' | 'downloads', PlannedChange[]> {
+  const { changes, own } = planned.read(from).plan;
+  return { changes, downloads: downloadsOf(changes, own) };
 }
 
 /** Refuses what nobody asked for and what there is no room for, and keeps the rest in the job. */
@@ -47,8 +48,7 @@ export async function planChange(
   // A removal gives room, and apk works on a disk that is full.
   if (change.verb !== 'remove') await chooseCache(installation, context, { change, found });
   const { changes } = found;
-  const downloads = downloadsOf(changes, change);
-  planned.write(context, { plan: { changes, downloads }, isFetched: false });
+  planned.write(context, { plan: { changes, own: change.file?.name }, isFetched: false });
 }
 
 /** apk says nothing of what it does not upgrade, and ends well. */

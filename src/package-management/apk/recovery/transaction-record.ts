@@ -13,11 +13,11 @@ const record = v.object({
   file: v.optional(v.object({ path: v.string(), name: v.string() })),
   changes: v.array(plannedChange),
   /** Copies of all package files, if any package is replaced and the disk has room for them. */
-  kept: v.array(v.string()),
+  kept: v.optional(v.array(v.string()), []),
   /** Files of packages that go, below /etc, which their owner had removed before. */
-  absent: v.array(v.string()),
+  absent: v.optional(v.array(v.string()), []),
   /** Folders that files are written into. */
-  folders: v.array(v.string()),
+  folders: v.optional(v.array(v.string()), []),
   /** Of packages that are installed anew: files and folders that were not there before. */
   created: v.record(
     v.string(),
