@@ -5,6 +5,7 @@ import {
   jsonOperation,
   taskOperation,
   unixSeconds,
+  whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { REASONS } from './manifest.ts';
@@ -24,7 +25,7 @@ const backup = v.pipe(
     architecture: v.string(),
     package_manager: v.picklist(['opkg', 'apk']),
     packages: v.pipe(integer, v.description('that the owner asked for')),
-    has_packages: v.pipe(v.boolean(), v.description('whether it has package files')),
+    has_packages: whether('whether it has package files'),
   }),
   v.title('Backup'),
 );
@@ -42,9 +43,8 @@ export const BACKUP_DOCUMENTATION: FeatureDocumentation = {
       schema: v.pipe(
         v.object({
           backups: v.array(backup),
-          after_upgrade: v.pipe(
-            v.boolean(),
-            v.description('whether everything comes back by itself after a firmware upgrade'),
+          after_upgrade: whether(
+            'whether everything comes back by itself after a firmware upgrade',
           ),
         }),
         v.title('BackupList'),

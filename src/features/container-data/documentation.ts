@@ -3,6 +3,7 @@ import {
   integer,
   jsonOperation,
   taskOperation,
+  whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { DEVICE_PATH, MOST_PATH_CHARACTERS } from '../../http/parameter-schemas.ts';
@@ -10,11 +11,8 @@ import { DEVICE_PATH, MOST_PATH_CHARACTERS } from '../../http/parameter-schemas.
 const whereItIs = v.pipe(
   v.object({
     code: integer,
-    docker_on_system: v.pipe(
-      v.boolean(),
-      v.description('there is an engine, and its data is on the system disk'),
-    ),
-    has_engine: v.pipe(v.boolean(), v.description('an engine is there, running or not')),
+    docker_on_system: whether('there is an engine, and its data is on the system disk'),
+    has_engine: whether('an engine is there, running or not'),
   }),
   v.title('ContainerData'),
 );

@@ -3,6 +3,7 @@ import {
   integer,
   jsonOperation,
   unixSeconds,
+  whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
@@ -27,7 +28,7 @@ const container = v.pipe(
 
 const containers = v.pipe(
   v.object({
-    engine: v.pipe(v.boolean(), v.description('whether a container engine answers')),
+    engine: whether('whether a container engine answers'),
     containers: v.array(container),
   }),
   v.title('Containers'),

@@ -3,6 +3,7 @@ import {
   integer,
   jsonOperation,
   unixSeconds,
+  whether,
   type FeatureDocumentation,
   type OperationDocumentation,
 } from '../../http/openapi/documentation.ts';
@@ -14,7 +15,7 @@ const action = v.object({
   result: v.optional(v.picklist(['success', 'failure', 'canceled', 'downloaded'])),
   message: v.optional(v.string()),
   error_code: v.optional(v.string()),
-  is_reported: v.pipe(v.boolean(), v.description('whether the server has its end')),
+  is_reported: whether('whether the server has its end'),
   task_id: v.optional(v.string()),
   downloaded_bytes: v.optional(integer),
   total_bytes: v.optional(integer),
@@ -27,7 +28,7 @@ export type ActionStatus = v.InferOutput<typeof action>;
 const status = v.pipe(
   v.object({
     is_configured: v.boolean(),
-    is_on: v.pipe(v.boolean(), v.description('whether the server may act on this device')),
+    is_on: whether('whether the server may act on this device'),
     server: v.optional(v.string()),
     controller_id: v.optional(v.string()),
     polled_at: v.optional(unixSeconds),

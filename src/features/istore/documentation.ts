@@ -4,6 +4,7 @@ import {
   integer,
   jsonOperation,
   taskOperation,
+  whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
@@ -33,7 +34,7 @@ const userConfig = v.pipe(
 
 const legacy = v.pipe(
   v.object({
-    seen: v.pipe(v.boolean(), v.description('iStore is installed')),
+    seen: whether('iStore is installed'),
     records: v.pipe(integer, v.description('uploads that it recorded; run_records lists them')),
     last_path: v.optional(v.string()),
     feeds: v.array(
@@ -41,10 +42,10 @@ const legacy = v.pipe(
         name: v.string(),
         url: v.string(),
         mirrors: v.pipe(v.array(v.string()), v.description('the same elsewhere, asked first')),
-        is_there: v.pipe(v.boolean(), v.description("among the device's feeds")),
+        is_there: whether("among the device's feeds"),
       }),
     ),
-    checks_signatures: v.pipe(v.boolean(), v.description('the device checks signatures of lists')),
+    checks_signatures: whether('the device checks signatures of lists'),
   }),
   v.title('IstoreLegacy'),
 );

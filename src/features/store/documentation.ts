@@ -4,6 +4,7 @@ import {
   integer,
   jsonOperation,
   unixSeconds,
+  whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { STOPS } from '../../package-management/system-packages.ts';
@@ -24,20 +25,12 @@ const itemKeys = {
   title: v.string(),
   version: described('the best that feeds offer; the installed one if none does'),
   installed_version: v.optional(described('if it is installed')),
-  is_upgradable: v.pipe(
-    v.boolean(),
-    v.description('a newer version is offered, of an app or of a package that it names'),
-  ),
-  is_auto: v.optional(v.pipe(v.boolean(), v.description('it came as a dependency'))),
-  is_held: v.optional(v.pipe(v.boolean(), v.description('its owner keeps it at its version'))),
-  is_system: v.optional(
-    v.pipe(v.boolean(), v.description('the firmware brought it, or the device stands on it')),
-  ),
+  is_upgradable: whether('a newer version is offered, of an app or of a package that it names'),
+  is_auto: v.optional(whether('it came as a dependency')),
+  is_held: v.optional(whether('its owner keeps it at its version')),
+  is_system: v.optional(whether('the firmware brought it, or the device stands on it')),
   is_of_firmware: v.optional(
-    v.pipe(
-      v.boolean(),
-      v.description('the firmware brought it: a newer version comes with the next firmware'),
-    ),
+    whether('the firmware brought it: a newer version comes with the next firmware'),
   ),
   description: described('plain text; in lists its first 1000 characters'),
   section: v.optional(v.string()),
@@ -50,13 +43,11 @@ const itemKeys = {
     ),
   ),
   feed: v.optional(described('the feed of `version`')),
-  has_icon: v.pipe(v.boolean(), v.description('`icon` has a picture of that name')),
+  has_icon: whether('`icon` has a picture of that name'),
   time: v.optional(
     v.pipe(unixSeconds, v.description('when it was installed, else when it was built')),
   ),
-  broken: v.optional(
-    v.pipe(v.boolean(), v.description('it is half installed, or its meta file cannot be read')),
-  ),
+  broken: v.optional(whether('it is half installed, or its meta file cannot be read')),
   entry: v.optional(
     described('of an installed application of LuCI: the path of its page below `/cgi-bin/luci/`'),
   ),
@@ -123,9 +114,7 @@ const details = v.pipe(
     ),
     config: v.optional(v.pipe(texts, v.description('paths of its configuration files'))),
     services: v.optional(v.pipe(texts, v.description('names of its init scripts'))),
-    is_running: v.optional(
-      v.pipe(v.boolean(), v.description('one of its services runs; absent if procd knows none')),
-    ),
+    is_running: v.optional(whether('one of its services runs; absent if procd knows none')),
     installed_at: v.optional(unixSeconds),
     task_id: v.optional(described('of the task that brought it, if it is still on record')),
     stops: v.optional(STOPS),

@@ -3,6 +3,7 @@ import {
   integer,
   jsonOperation,
   unixSeconds,
+  whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { PLACE_KINDS } from '../../package-management/undo/record.ts';
@@ -27,13 +28,11 @@ const progress = v.pipe(
 
 const task = v.pipe(
   v.object({
-    running: v.pipe(v.boolean(), v.description('whether it waits or runs')),
+    running: whether('whether it waits or runs'),
     exit_code: v.optional(
       v.pipe(integer, v.description('0 exactly if it is done; 404 for an unknown task')),
     ),
-    is_unknown: v.optional(
-      v.pipe(v.boolean(), v.description('there is no such task, or none any more')),
-    ),
+    is_unknown: v.optional(whether('there is no such task, or none any more')),
     command: v.optional(v.string()),
     start: v.optional(unixSeconds),
     stop: v.optional(unixSeconds),
@@ -60,9 +59,7 @@ const task = v.pipe(
     remedy: v.optional(
       v.pipe(v.string(), v.description('what the owner can do about it, in one sentence')),
     ),
-    can_undo: v.optional(
-      v.pipe(v.boolean(), v.description('of a task that has changed packages or feeds')),
-    ),
+    can_undo: v.optional(whether('of a task that has changed packages or feeds')),
     no_undo: v.optional(v.pipe(v.string(), v.description('why not, in one sentence'))),
     kept_in: v.optional(
       v.pipe(

@@ -83,6 +83,11 @@ export function optional<Schema extends v.GenericSchema>(text: string, schema: S
 export const integer = v.pipe(v.number(), v.integer());
 export const unixSeconds = v.pipe(integer, v.description('Unix seconds'));
 
+/** @param claim that holds if it is true */
+export function whether(claim: string): v.GenericSchema<boolean, boolean> {
+  return v.pipe(v.boolean(), v.description(claim));
+}
+
 const EXAMPLE_TASK = {
   code: 0,
   stdout: '',
