@@ -21,17 +21,18 @@ export interface Query {
   sort: 'relevance' | 'name' | 'size' | 'time';
 }
 
+export interface Paging {
+  page: number;
+  perPage: number;
+}
+
 /** How many queries' results are kept for their next pages: 4 bytes an item each. */
 const KEPT_RESULTS = 4;
 
 /** Answers queries on a view. The results of the newest queries are kept as long as the view is. */
-export function createPages(): (
-  view: View,
-  query: Query,
-  paging: { page: number; perPage: number },
-) => Omit<ItemPage, 'lists'> {
+export function createPages() {
   const kept = new WeakMap<View, Map<string, Found>>();
-  return (view, query, { page, perPage }) => {
+  return (view: View, query: Query, { page, perPage }: Paging): Omit<ItemPage, 'lists'> => {
     const known = kept.get(view) ?? new Map<string, Found>();
     kept.set(view, known);
     const key = JSON.stringify(Object.entries(query).sort());

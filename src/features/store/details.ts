@@ -16,7 +16,7 @@ import type { Details, Item } from './documentation.ts';
 import { itemOf, withoutEmpty } from './item.ts';
 import { measureFiles } from './measure-files.ts';
 import { splitDescription } from './row.ts';
-import { findId, findPackageId, packageNameOf, type View } from './view.ts';
+import { findAppId, findPackageId, packageNameOf, type View } from './view.ts';
 
 export interface DetailsOptions extends PackageTools {
   queue: Pick<FeatureContext['queue'], 'all'>;
@@ -33,7 +33,7 @@ export async function readDetails(
 ): Promise<Details | undefined> {
   const { name, isApp: isMeta } = appOf(asked.name);
   const id =
-    (asked.kind === 'package' && !isMeta ? undefined : findId(view, name, true)) ??
+    (asked.kind === 'package' && !isMeta ? undefined : findAppId(view, name)) ??
     (asked.kind === 'app' || isMeta ? undefined : findPackageId(view, name));
   if (id === undefined) return undefined;
   const item = itemOf(view, id);

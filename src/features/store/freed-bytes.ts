@@ -37,15 +37,12 @@ async function sizesOf(
 ): Promise<ReadonlyMap<string, number>> {
   const sizes = new Map<string, number>();
   for await (const { name, version, installedBytes } of listing.readInstalled(names)) {
-    sizes.set(name, installedBytes || offeredBytes(offered, { name, version }));
+    sizes.set(name, installedBytes || offeredBytes(offered, name, version));
   }
   return sizes;
 }
 
-function offeredBytes(
-  offered: PackageIndex,
-  { name, version }: { name: string; version: string },
-): number {
+function offeredBytes(offered: PackageIndex, name: string, version: string): number {
   const row = findPackage(offered, name);
   if (row === undefined || versionAt(offered, row) !== version) return 0;
   return offered.installedBytes[row] ?? 0;

@@ -1,4 +1,4 @@
-import type { SourceRow } from './index-row.ts';
+import type { SourceRow } from './row.ts';
 
 /** A feed is outside data: what is more than this is shown with its title alone. */
 const MOST_APPS = 2000;

@@ -6,7 +6,7 @@ import type { FeatureContext } from '../feature.ts';
 import { ICON_FOLDER, readIconNames } from '../icons/icon-names.ts';
 import { readListsState, type ListsState } from '../../package-management/lists-state.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
-import { createPages, type Query } from './available.ts';
+import { createPages, type Paging, type Query } from './available.ts';
 import { readMenuEntry } from './luci/menu.ts';
 import { readDetails, type DetailsOptions } from './details.ts';
 import type { Details, Item, ItemPage } from './documentation.ts';
@@ -14,24 +14,16 @@ import { isRunning } from './running.ts';
 import type { View } from './view.ts';
 import { createViews } from './views.ts';
 
-/** What there is to install and what is installed. */
-export interface Store {
-  /** @throws DepotError unavailable if the package manager cannot say what feeds offer */
-  page: (query: Query, paging: { page: number; perPage: number }) => Promise<ItemPage>;
-  /**
-   * @param kind undefined for the app of that name, or the package if there is no such app
-   * @throws DepotError not_found if there is neither
-   */
-  details: (name: string, kind?: Item['kind']) => Promise<Details>;
-  close: () => void;
-}
+export type Store = ReturnType<typeof openStore>;
 
 /** So long an answer stands for those behind it: many ask at once when a list has changed. */
 const LISTS_KEPT_MS = 500;
 
-export type StoreContext = Pick<FeatureContext, 'paths' | 'queue'>;
-
-export function openStore({ paths, queue }: StoreContext, tools: PackageTools): Store {
+/** What there is to install and what is installed. */
+export function openStore(
+  { paths, queue }: Pick<FeatureContext, 'paths' | 'queue'>,
+  tools: PackageTools,
+) {
   const folder = paths.onDevice(ICON_FOLDER);
   const filesOf = async (name: string): Promise<readonly string[]> =>
     (await tools.manager.listing.record(name))?.files ?? [];
@@ -61,7 +53,8 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
     isRunning: (services) => isRunning(UBUS_SOCKET, services),
   };
   return {
-    page: async (query, paging) => {
+    /** @throws DepotError unavailable if the package manager cannot say what feeds offer */
+    page: async (query: Query, paging: Paging): Promise<ItemPage> => {
       const { view, fault } = await views.current();
       // What is installed is known all the same.
       if (fault !== undefined && query.state !== 'installed') throw fault;
@@ -74,7 +67,11 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
       };
       return { ...pageOf(view, query, paging), lists };
     },
-    details: async (name, kind) => {
+    /**
+     * @param kind undefined for the app of that name, or the package if there is no such app
+     * @throws DepotError not_found if there is neither
+     */
+    details: async (name: string, kind?: Item['kind']): Promise<Details> => {
       const { view } = await views.current();
       const found = await readDetails(sources, view, { name, kind });
       if (found !== undefined) return found;

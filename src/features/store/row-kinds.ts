@@ -1,3 +1,4 @@
+import type { IndexRow } from './row.ts';
 import type { NumberColumns } from './number-columns.ts';
 
 /** Bits of the column `kinds`. */
@@ -6,12 +7,7 @@ const LUCI_APP = 2;
 const FOR_OTHERS = 4;
 
 /** @returns what a row's place in the column `kinds` holds */
-export function kindOf(row: {
-  name: string;
-  isApp: boolean;
-  isLuciApp?: true;
-  section: string;
-}): number {
+export function kindOf(row: Pick<IndexRow, 'name' | 'isApp' | 'isLuciApp' | 'section'>): number {
   if (row.isApp) return row.isLuciApp === true ? APP | LUCI_APP : APP;
   return isForOthers(row.name, row.section) ? FOR_OTHERS : 0;
 }

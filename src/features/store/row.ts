@@ -1,7 +1,6 @@
 import type { PackageSummary } from '../../package-management/listing.ts';
 import { appOf, luciSubjectOf } from '../../package-management/names.ts';
 import { describeLuciApp } from './luci/describe.ts';
-import type { SourceRow } from './index-row.ts';
 
 /** @param feed empty for what the device's own records say */
 export function rowIn(described: Omit<PackageSummary, 'feed'>, feed: string): SourceRow {
@@ -74,4 +73,33 @@ function describersOf(name: string, depends: readonly (readonly string[])[]): st
     0,
     MOST_DESCRIBERS,
   );
+}
+
+/** What a list shows of an app or a package. */
+export interface IndexRow {
+  name: string;
+  isApp: boolean;
+  /** It is an app, and its name is that of its package. */
+  isLuciApp?: true;
+  /** As people call it; empty if that is the name. */
+  title: string;
+  description: string;
+  version: string;
+  tags: readonly string[];
+  section: string;
+  feed: string;
+  downloadBytes: number;
+  installedBytes: number;
+  /** Unix seconds, 0 if nobody says. */
+  time: number;
+}
+
+/** A row as it comes from a list. */
+export interface SourceRow extends IndexRow {
+  /** Packages that describe an app which does not say more than its title, the best first. */
+  describedBy?: readonly string[];
+  /** Of an app: packages that are no apps beside it. */
+  brings?: readonly string[];
+  /** Of a package: the app that it is unless an app brings it. */
+  asApp?: SourceRow;
 }

@@ -15,10 +15,9 @@ import {
 import { cameWith } from '../../package-management/dependencies.ts';
 import { freedBytes } from './freed-bytes.ts';
 import { mergeByName } from './merge-by-name.ts';
-import type { IndexRow, SourceRow } from './index-row.ts';
+import { luciAppsOf, rowIn, type IndexRow, type SourceRow } from './row.ts';
 import type { MenuEntry } from './luci/menu.ts';
 import { isAppAt, isLuciAppAt } from './row-kinds.ts';
-import { luciAppsOf, rowIn } from './row.ts';
 
 /**
  * What feeds offer and what is installed, as one list. Ids are the rows of `offered`, then those of
@@ -36,6 +35,9 @@ export interface View {
   /** Of installed applications of LuCI, by package: their paths below LuCI. */
   menu: ReadonlyMap<string, MenuEntry>;
 }
+
+/** Where a package, or an app, is listed. */
+type Lists = Pick<View, 'offered' | 'local'>;
 
 export interface InstalledState {
   version: string;
@@ -91,44 +93,34 @@ async function readMenu({ snapshot: { database }, menuEntry }: ViewSources): Pro
 }
 
 /** Where a package is listed: an app under the app's name. */
-export function findPackageId(
-  { offered, local }: Pick<View, 'offered' | 'local'>,
-  name: string,
-): number | undefined {
+export function findPackageId({ offered, local }: Lists, name: string): number | undefined {
   const own = findPackage(local, name);
   return own === undefined ? findPackage(offered, name) : offered.count + own;
 }
 
 /** The package that is listed there: of an app its meta package, if it has one. */
-export function packageNameOf(view: Pick<View, 'offered' | 'local'>, id: number): string {
+export function packageNameOf(view: Lists, id: number): string {
   const { index, row } = indexOf(view, id);
   const { name } = readRow(index, row);
   return isAppAt(index, row) && !isLuciAppAt(index, row) ? metaPackageOf(name) : name;
 }
 
-function isListedAsApp(view: Pick<View, 'offered' | 'local'>, packageName: string): boolean {
+function isListedAsApp(view: Lists, packageName: string): boolean {
   const id = findPackageId(view, packageName);
   if (id === undefined) return false;
   const { index, row } = indexOf(view, id);
   return isAppAt(index, row);
 }
 
-export function indexOf(
-  { offered, local }: Pick<View, 'offered' | 'local'>,
-  id: number,
-): { index: PackageIndex; row: number } {
+export function indexOf({ offered, local }: Lists, id: number) {
   return id < offered.count
     ? { index: offered, row: id }
     : { index: local, row: id - offered.count };
 }
 
-export function findId(
-  { offered, local }: Pick<View, 'offered' | 'local'>,
-  name: string,
-  isApp: boolean,
-): number | undefined {
-  const own = findRow(local, name, isApp);
-  return own === undefined ? findRow(offered, name, isApp) : offered.count + own;
+export function findAppId({ offered, local }: Lists, name: string): number | undefined {
+  const own = findRow(local, name, true);
+  return own === undefined ? findRow(offered, name, true) : offered.count + own;
 }
 
 /** @returns also the rows of `offered` that they stand for */
@@ -203,7 +195,7 @@ export function installedBytesOf(view: View, id: number): number {
 }
 
 function statesIn(
-  view: Pick<View, 'offered' | 'local'>,
+  view: Lists,
   { database, apps }: CatalogSnapshot,
   found: {
     apps: readonly string[];
@@ -218,10 +210,16 @@ function statesIn(
   for (const entry of [...database.values()].filter(isPresent)) {
     const id = findPackageId(view, entry.name);
     if (id === undefined) continue;
-    const isUpgradable = upgradable.has(entry.name);
-    const isSystem = stoppedBy(entry.name).length > 0;
-    const isOfFirmware = found.image.has(entry.name) || entry.isEssential;
-    states.set(id, { ...stateOf(entry), isUpgradable, isSystem, isOfFirmware });
+    states.set(id, {
+      version: entry.version,
+      isAuto: entry.isAuto,
+      isHeld: entry.isHeld === true,
+      isBroken: entry.state !== 'installed' || entry.isDamaged === true,
+      isUpgradable: upgradable.has(entry.name),
+      isSystem: stoppedBy(entry.name).length > 0,
+      isOfFirmware: found.image.has(entry.name) || entry.isEssential,
+      time: entry.installedAt,
+    });
   }
   for (const name of found.apps) {
     const state = states.get(findPackageId(view, name) ?? -1);
@@ -237,10 +235,7 @@ function statesIn(
 }
 
 /** What is installed and offered in a newer version. */
-function newerIn(
-  view: Pick<View, 'offered' | 'local'>,
-  { manager, snapshot: { database } }: ViewSources,
-): string[] {
+function newerIn(view: Lists, { manager, snapshot: { database } }: ViewSources): string[] {
   const present = [...database.values()].filter(isPresent);
   return present.flatMap(({ name, version }) => {
     const id = findPackageId(view, name);
@@ -260,17 +255,5 @@ function appState(
   return {
     isBroken: app !== undefined && app.meta === undefined,
     components: [packageName, ...(app?.meta?.depends ?? [])],
-  };
-}
-
-function stateOf(
-  entry: InstalledPackage,
-): Pick<InstalledState, 'version' | 'isAuto' | 'isHeld' | 'isBroken' | 'time'> {
-  return {
-    version: entry.version,
-    isAuto: entry.isAuto,
-    isHeld: entry.isHeld === true,
-    isBroken: entry.state !== 'installed' || entry.isDamaged === true,
-    time: entry.installedAt,
   };
 }

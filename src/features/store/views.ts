@@ -3,22 +3,7 @@ import { createIndexBuilder, type PackageIndex } from './package-index.ts';
 import { rowIn } from './row.ts';
 import { buildView, type View, type ViewSources } from './view.ts';
 
-/**
- * The list of everything, made when somebody asks and dropped when nobody has asked for a while.
- * Invariants:
- *  - whoever asks gets a view that was checked against lists and device after that;
- *  - one build at a time; those who ask meanwhile share the next check (group commit);
- *  - the lists are read again only if they changed: after an installation what was read of them
- *    stays;
- *  - the timer exists only while something is kept;
- *  - what answers or the end of the list leave to the garbage collector is given back.
- */
-export interface Views {
-  current: () => Promise<CurrentView>;
-  close: () => void;
-}
-
-export interface CurrentView {
+interface CurrentView {
   view: View;
   /** Why nothing is known of what the feeds offer; undefined if all is well. */
   fault: Error | undefined;
@@ -52,7 +37,17 @@ interface Built extends CurrentView {
   from: readonly unknown[];
 }
 
-export function createViews(options: ViewsOptions): Views {
+/**
+ * The list of everything, made when somebody asks and dropped when nobody has asked for a while.
+ * Invariants:
+ *  - whoever asks gets a view that was checked against lists and device after that;
+ *  - one build at a time; those who ask meanwhile share the next check (group commit);
+ *  - the lists are read again only if they changed: after an installation what was read of them
+ *    stays;
+ *  - the timer exists only while something is kept;
+ *  - what answers or the end of the list leave to the garbage collector is given back.
+ */
+export function createViews(options: ViewsOptions) {
   const { manager, catalog, noUpgrades, icons, release, quietMs = QUIET_MS } = options;
   let offered: Offered | undefined;
   let built: Built | undefined;
@@ -107,7 +102,7 @@ export function createViews(options: ViewsOptions): Views {
     });
 
   return {
-    current: () => {
+    current: (): Promise<CurrentView> => {
       if (running === undefined) return (running = begin());
       next ??= running.then(begin, begin);
       return next;

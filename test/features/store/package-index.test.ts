@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { IndexRow } from '../../../src/features/store/index-row.ts';
+import type { IndexRow } from '../../../src/features/store/row.ts';
 import {
   createIndexBuilder,
   findRow,

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import { createPages, type Query } from '../../../src/features/store/available.ts';
-import { createViews, type Views } from '../../../src/features/store/views.ts';
+import { createViews } from '../../../src/features/store/views.ts';
 import { createCatalog } from '../../../src/package-management/apps/catalog.ts';
 import { createExpectedChanges } from '../../../src/package-management/transaction/progress.ts';
 import type { PackageTools } from '../../../src/package-management/tools.ts';
@@ -44,7 +44,10 @@ beforeEach(async () => {
   };
 });
 
-function open(quietMs?: number): { views: Views; released: Promise<void> } {
+function open(quietMs?: number): {
+  views: ReturnType<typeof createViews>;
+  released: Promise<void>;
+} {
   let onRelease = (): void => undefined;
   const released = new Promise<void>((resolve) => (onRelease = resolve));
   const views = createViews({

@@ -2,20 +2,14 @@
  * How an application of LuCI is shown: its package has neither title nor tags, and its description
  * is either one line such as "LuCI support for Transmission" or sentences
  * (https://github.com/openwrt/luci, LUCI_TITLE and LUCI_DESCRIPTION in applications/).
+ * @param subject the package's name without `luci-app-`
  */
-export interface LuciWords {
-  title: string;
-  /** Whether the package's description says no more than the title. */
-  isTitleAll: boolean;
-  tags: string[];
-}
-
-/** @param subject the package's name without `luci-app-` */
-export function describeLuciApp(subject: string, description: string): LuciWords {
+export function describeLuciApp(subject: string, description: string) {
   const line = description.trim().replace(/\.$/, '');
   const titled = line.includes('\n') || line.length > LONGEST_LINE ? undefined : titleIn(line);
   return {
     title: titled ?? titleFrom(subject),
+    /** Whether the package's description says no more than the title. */
     isTitleAll: titled !== undefined || line === '',
     tags: tagsOf(`${subject} ${line}`),
   };
