@@ -141,8 +141,11 @@ async function entryAt(path: string, mode: number | undefined, isQuick: boolean)
   });
 }
 
-/** Somebody else may make it in the same moment, so that it has to be looked at in any case. */
-async function makeFolder(path: string, mode: number): Promise<void> {
+/**
+ * One folder, not those above it, which may have gone with their disk. Somebody else may make it in
+ * the same moment, so that it has to be looked at in any case.
+ */
+export async function makeFolder(path: string, mode = 0o700): Promise<void> {
   await mkdir(path, { mode }).catch((error: unknown) => {
     if (systemCode(error) !== 'EEXIST') throw error;
   });

@@ -7,41 +7,7 @@ import { unixNow, type Job } from './job.ts';
 import type { Queue } from './queue.ts';
 import { isEnded } from './states.ts';
 
-/**
- * Changes that may cut off whoever asked for them: each goes back by itself unless it is confirmed
- * in time. A feature makes one of its own, with a note of its own, and says
- *  - `secondsOf`: which of its jobs have to be confirmed, and within how many seconds. It goes by
- *    what the journal has of the job, such as a parameter: that outlives whatever kills the daemon;
- *  - `back`: what takes the change back, a job mostly, whose end it waits for. It may be called
- *    again for the same job;
- * and calls `confirm` when its judge has seen that the device can be reached: a request of the
- * owner's client, or an exchange with the operator's server. It calls `start` in its own `start`,
- * when jobs run. Nobody else is told of the time that is left: `confirmBy` is for status answers.
- *
- * Invariants:
- *  - the time begins when the job has ended, and goes by the seconds since the boot: the
- *    wall clock is wrong after a boot without a battery, and jumps when it is set;
- *  - a daemon that was killed goes on with the time that was left;
- *  - after a boot the whole time begins anew, once: after the next boot the change goes back at
- *    once, since a device that boots again and again never has time enough; so it does after a boot
- *    in the midst of going back;
- *  - whatever cannot be recorded leads to going back, never to staying.
- */
-export interface ConfirmOrBack {
-  /** @throws DepotError no_space, unavailable: then it is not confirmed */
-  confirm: (jobId: string) => Promise<Outcome>;
-  /** Whether the job waits to be confirmed, or goes back at the moment. */
-  isOpen: (jobId: string) => boolean;
-  /** Unix seconds; undefined unless the job waits to be confirmed. */
-  confirmBy: (jobId: string) => number | undefined;
-  /** Whether anything waits: a daemon that ends meanwhile by itself has to be started again. */
-  isWaiting: () => boolean;
-  /** Goes on with what an earlier daemon left. */
-  start: () => Promise<void>;
-  /** Takes back whose time is over. */
-  check: () => Promise<void>;
-  close: () => void;
-}
+export type ConfirmOrBack = ReturnType<typeof createConfirmOrBack>;
 
 /** `unknown`: it does not have to be confirmed, or has not ended. */
 export type Outcome = 'confirmed' | 'back' | 'unknown';
@@ -78,7 +44,27 @@ const CHECK_MS = 1000;
 /** Boots behind which there is no more time to confirm. */
 const AGAIN = 1;
 
-export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBack {
+/**
+ * Changes that may cut off whoever asked for them: each goes back by itself unless it is confirmed
+ * in time. A feature makes one of its own, with a note of its own, and says
+ *  - `secondsOf`: which of its jobs have to be confirmed, and within how many seconds. It goes by
+ *    what the journal has of the job, such as a parameter: that outlives whatever kills the daemon;
+ *  - `back`: what takes the change back, a job mostly, whose end it waits for. It may be called
+ *    again for the same job;
+ * and calls `confirm` when its judge has seen that the device can be reached: a request of the
+ * owner's client, or an exchange with the operator's server. It calls `start` in its own `start`,
+ * when jobs run. Nobody else is told of the time that is left: `confirmBy` is for status answers.
+ *
+ * Invariants:
+ *  - the time begins when the job has ended, and goes by the seconds since the boot: the
+ *    wall clock is wrong after a boot without a battery, and jumps when it is set;
+ *  - a daemon that was killed goes on with the time that was left;
+ *  - after a boot the whole time begins anew, once: after the next boot the change goes back at
+ *    once, since a device that boots again and again never has time enough; so it does after a boot
+ *    in the midst of going back;
+ *  - whatever cannot be recorded leads to going back, never to staying.
+ */
+export function createConfirmOrBack(options: ConfirmOrBackOptions) {
   const { notes, note, queue, processes, log, secondsOf, uptimeS = uptime } = options;
   const entries = new Map<string, Entry>();
   let bootId: string | undefined;
@@ -93,6 +79,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
   };
   const saveIfPossible = (): Promise<void> =>
     save().catch(failureTo(log, 'record of what is to be confirmed not written', { note }));
+  /** Whether anything waits: a daemon that ends meanwhile by itself has to be started again. */
   const isWaiting = (): boolean => [...entries.values()].some(({ state }) => state === 'waiting');
   const watch = (): void => {
     timer ??= setInterval(() => void check(), CHECK_MS);
@@ -110,6 +97,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
     if (entries.has(job.id)) void saveIfPossible();
   });
   const { goesBack, isOver, revertDue } = createGoingBack(options, entries, saveIfPossible);
+  /** Takes back whose time is over. */
   const check = async (): Promise<void> => {
     await revertDue();
     if (isWaiting()) return;
@@ -117,7 +105,8 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
     timer = undefined;
   };
   return {
-    confirm: async (id) => {
+    /** @throws DepotError no_space, unavailable: then it is not confirmed */
+    confirm: async (id: string): Promise<Outcome> => {
       const entry = entries.get(id);
       if (entry?.state !== 'waiting') return entry?.state ?? 'unknown';
       if (goesBack(id) || isOver(id)) return 'back';
@@ -128,14 +117,17 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
       });
       return 'confirmed';
     },
-    isOpen: (id) => entries.get(id)?.state === 'waiting',
-    confirmBy: (id) => {
+    /** Whether the job waits to be confirmed, or goes back at the moment. */
+    isOpen: (id: string): boolean => entries.get(id)?.state === 'waiting',
+    /** Unix seconds; undefined unless the job waits to be confirmed. */
+    confirmBy: (id: string): number | undefined => {
       const entry = entries.get(id);
       if (entry?.state !== 'waiting' || goesBack(id)) return undefined;
       return unixNow() + Math.max(0, Math.ceil(entry.until - uptimeS()));
     },
     isWaiting,
-    start: async () => {
+    /** Goes on with what an earlier daemon left. */
+    start: async (): Promise<void> => {
       bootId = await processes.bootId();
       const found = v.safeParse(noteSchema, await notes.read(note));
       for (const [id, entry] of Object.entries(found.success ? found.output : {})) {
@@ -149,7 +141,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
       await saveIfPossible();
     },
     check,
-    close: () => {
+    close: (): void => {
       endOf();
       clearInterval(timer);
     },

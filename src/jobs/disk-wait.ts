@@ -24,11 +24,7 @@ export interface DiskWaitOptions {
   save: (job: Job) => Promise<void>;
 }
 
-export function createDiskWait(
-  options: DiskWaitOptions,
-  job: Job,
-  limitMs = DISK_LIMIT_MS,
-): OutlastDisk {
+export function createDiskWait(options: DiskWaitOptions, job: Job): OutlastDisk {
   let deadline: number | undefined;
   return async (step, work) => {
     /** Whether the task log says it; undefined at the first look. */
@@ -38,7 +34,7 @@ export function createDiskWait(
         return await work();
       } catch (error) {
         if (!isAwaited(step, error)) throw error;
-        deadline ??= performance.now() + limitMs;
+        deadline ??= performance.now() + DISK_LIMIT_MS;
         if (performance.now() > deadline) throw error;
         const reason = reasonOf(error);
         if (isNoted === undefined) await beginWait(options, job, reason);

@@ -38,17 +38,11 @@ const BY_CODE: Partial<Record<ErrorCode, Explanation>> = {
 };
 
 /** What a job's record keeps of an error. */
-export interface FailureFacts {
-  error: string;
-  errorCode: string;
-  remedy: string;
-}
-
-export function failureFacts(error: unknown): FailureFacts {
+export function failureFacts(error: unknown) {
   return facts(reasonOf(error), explanationOf(error));
 }
 
-export function facts(error: string, { code, remedy }: Explanation): FailureFacts {
+export function facts(error: string, { code, remedy }: Explanation) {
   return { error: sentence(error), errorCode: code, remedy: sentence(remedy) };
 }
 
@@ -66,10 +60,7 @@ const MOST_CHARACTERS = 1000;
 /** One line that may be shown anywhere, whatever a program has put into it. */
 export function sentence(text: string): string {
   const line = text.replace(/\p{Cc}+/gu, ' ').trim();
-  return line.length > MOST_CHARACTERS ? `${cutOff(line)}…` : line;
-}
-
-/** Between characters: UTF-16 has some as two, of which one alone is none. */
-function cutOff(line: string): string {
-  return line.slice(0, MOST_CHARACTERS - 1).replace(/[\uD800-\uDBFF]$/, '');
+  if (line.length <= MOST_CHARACTERS) return line;
+  // Between characters: UTF-16 has some as two, of which one alone is none.
+  return `${line.slice(0, MOST_CHARACTERS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -20,21 +20,10 @@ export interface JobKind {
   contradicts?: readonly string[];
 }
 
-/** All kinds of jobs, by the name that stands in the journal. */
-export interface JobKinds {
-  /** @throws Error if another feature has brought a kind of that name */
-  add: (kinds: Readonly<Record<string, JobKind>>) => void;
-  /** What the queue is to be asked for. */
-  request: (kind: string, subject: string, params: Record<string, string>) => JobRequest;
-  /** @throws DepotError if no such job can be taken for the moment */
-  admit: (kind: string) => Promise<void>;
-  /** @throws DepotError internal if this version knows no such kind, or not in the job's lane */
-  planOf: (job: Job) => Plan;
-  /** Whether two kinds of jobs on the same subject undo each other. */
-  contradicts: (kind: string, other: string) => boolean;
-}
+export type JobKinds = ReturnType<typeof createJobKinds>;
 
-export function createJobKinds(): JobKinds {
+/** All kinds of jobs, by the name that stands in the journal. */
+export function createJobKinds() {
   const known = new Map<string, JobKind>();
   const kindOf = (name: string): JobKind => {
     const kind = known.get(name);
@@ -44,6 +33,7 @@ export function createJobKinds(): JobKinds {
       `cannot go on with a job of the kind "${name}": this version does not know it`,
     );
   };
+  /** @throws DepotError internal if this version knows no such kind, or not in the job's lane */
   const planOf = (job: Job): Plan => {
     const { lane, plan } = kindOf(job.kind);
     // It would run beside those that it must not run beside.
@@ -56,19 +46,23 @@ export function createJobKinds(): JobKinds {
     return plan(job);
   };
   return {
-    add: (kinds) => {
+    /** @throws Error if another feature has brought a kind of that name */
+    add: (kinds: Readonly<Record<string, JobKind>>): void => {
       for (const [name, kind] of Object.entries(kinds)) {
         if (known.has(name)) throw new Error(`cannot add the kind of job "${name}" twice`);
         known.set(name, kind);
       }
     },
-    request: (kind, subject, params) => {
+    /** What the queue is to be asked for. */
+    request: (kind: string, subject: string, params: Record<string, string>): JobRequest => {
       const { lane, title } = kindOf(kind);
       return { kind, lane, subject, params, command: title(subject) };
     },
-    admit: async (kind) => kindOf(kind).admit?.(),
+    /** @throws DepotError if no such job can be taken for the moment */
+    admit: async (kind: string): Promise<void> => kindOf(kind).admit?.(),
     planOf,
-    contradicts: (kind, other) =>
+    /** Whether two kinds of jobs on the same subject undo each other. */
+    contradicts: (kind: string, other: string): boolean =>
       known.get(kind)?.contradicts?.includes(other) === true ||
       known.get(other)?.contradicts?.includes(kind) === true,
   };

@@ -7,47 +7,13 @@ import { openTrustedFolder } from '../device/private-folder.ts';
 import { watchPath } from '../device/watch-path.ts';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 
+export type TaskLogs = Awaited<ReturnType<typeof createTaskLogs>>;
+
 /**
  * Task logs: one append-only file a job, written by the job's commands themselves. Nothing stands
  * between the program and the reader but the file; readers name an offset and may wait for more.
  */
-export interface TaskLogs {
-  folder: string;
-  fileOf: (id: string) => string;
-  /**
-   * Gets the exit code of a job's n-th command. In a folder of its own, so that a watch on it is
-   * not woken by output.
-   */
-  exitFileOf: (id: string, run: number) => string;
-  /**
-   * Bytes written so far; undefined if there is no log (not started yet, pruned, or lost with a
-   * tmpfs).
-   */
-  size: (id: string) => Promise<number | undefined>;
-  /** At most `most` bytes from `offset`. */
-  read: (id: string, offset: number, most: number) => Promise<Buffer>;
-  /** Begins an empty log. */
-  create: (id: string) => Promise<void>;
-  append: (id: string, text: string) => Promise<void>;
-  /** Makes the folders anew where somebody has cleared them away. */
-  keepFolders: () => Promise<void>;
-  /**
-   * Resolves when the log has grown beyond `offset`, `wake` was called for the job, the time is
-   * over or the signal aborts.
-   */
-  waitForMore: (
-    id: string,
-    options: { offset: number; timeoutMs: number; signal?: AbortSignal },
-  ) => Promise<void>;
-  /** Lets those go who wait for the job: its state has changed. */
-  wake: (id: string) => void;
-  remove: (id: string) => Promise<void>;
-  removeExitFiles: (id: string) => Promise<void>;
-  /** Removes the files of jobs that nobody knows any more. */
-  removeUnknown: (isKnown: (id: string) => boolean) => Promise<void>;
-}
-
-export async function createTaskLogs(folder: string): Promise<TaskLogs> {
+export async function createTaskLogs(folder: string) {
   const wakes = new EventEmitter().setMaxListeners(0);
   const fileOf = (id: string): string => join(folder, `${id}.log`);
   const exitFolder = join(folder, 'exits');
@@ -59,32 +25,48 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
       cause: error,
     });
   });
+  /** Makes the folders anew where somebody has cleared them away. */
   const keepFolders = async (): Promise<void> => {
     if (!(await isThere(exitFolder))) await makeFolders();
   };
+  /**
+   * Gets the exit code of a job's n-th command. In a folder of its own, so that a watch on it is
+   * not woken by output.
+   */
   const exitFileOf = (id: string, run: number): string => join(exitFolder, `${id}.${run}`);
+  /**
+   * Bytes written so far; undefined if there is no log (not started yet, pruned, or lost with a
+   * tmpfs).
+   */
   const size = async (id: string): Promise<number | undefined> =>
-    stat(fileOf(id)).then(
-      (entry) => entry.size,
-      () => undefined,
-    );
+    (await stat(fileOf(id)).catch(() => undefined))?.size;
 
   return {
-    folder,
     fileOf,
     exitFileOf,
     size,
-    read: (id, offset, most) => readPart(fileOf(id), most, offset).catch(ifThere(Buffer.alloc(0))),
-    create: async (id) => {
+    /** At most `most` bytes from `offset`. */
+    read: (id: string, offset: number, most: number): Promise<Buffer> =>
+      readPart(fileOf(id), most, offset).catch(ifThere(Buffer.alloc(0))),
+    /** Begins an empty log. */
+    create: async (id: string) => {
       await makeFolders();
       await appendFile(fileOf(id), '', { mode: 0o600 });
     },
-    append: async (id, text) => {
+    append: async (id: string, text: string) => {
       await keepFolders();
       await appendFile(fileOf(id), text, { mode: 0o600 });
     },
     keepFolders,
-    waitForMore: async (id, { offset, timeoutMs, signal }) => {
+    /**
+     * Resolves when the log has grown beyond `offset`, `wake` was called for the job, the time is
+     * over or the signal aborts.
+     */
+    waitForMore: async (
+      id: string,
+      options: { offset: number; timeoutMs: number; signal?: AbortSignal },
+    ) => {
+      const { offset, timeoutMs, signal } = options;
       let wake: () => void = () => undefined;
       const woken = new Promise<void>((resolve) => (wake = resolve));
       const checkSize = async (): Promise<void> => {
@@ -106,15 +88,17 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
         signal?.removeEventListener('abort', wake);
       }
     },
-    wake: (id) => void wakes.emit(fileOf(id)),
-    remove: (id) => rm(fileOf(id), { force: true }),
-    removeExitFiles: async (id) => {
+    /** Lets those go who wait for the job: its state has changed. */
+    wake: (id: string) => void wakes.emit(fileOf(id)),
+    remove: (id: string) => rm(fileOf(id), { force: true }),
+    removeExitFiles: async (id: string) => {
       // Those that are there: a damaged record may tell of any number.
       for (const name of await readdir(exitFolder).catch(ifThere([]))) {
         if (name.startsWith(`${id}.`)) await rm(join(exitFolder, name), { force: true });
       }
     },
-    removeUnknown: async (isKnown) => {
+    /** Removes the files of jobs that nobody knows any more. */
+    removeUnknown: async (isKnown: (id: string) => boolean) => {
       // What lies in other folders, or behind links, is somebody else's.
       const names = [
         ...(await readdir(folder)),

@@ -14,46 +14,7 @@ import type { RetentionLimits } from './pruning.ts';
 import type { Runner } from './runner.ts';
 import { checkChange, isEnded } from './states.ts';
 
-/**
- * The lanes of jobs. Invariants:
- *  - a lane runs at most one job, and its jobs in the order in which they were accepted;
- *  - an accepted job is on record before its id is given away, and no id is given twice;
- *  - of two jobs on the same subject the later one decides: it is the one that a new request is
- *    compared with;
- *  - a job that has not ended is never forgotten;
- *  - a job is told as ended when its end is on record. If that is not possible its error says so,
- *    and a job that waits goes on waiting.
- */
-export interface Queue {
-  /**
-   * Answers at once; the job runs when its turn comes.
-   * @throws DepotError unavailable if too many wait already: each costs memory and flash
-   */
-  submit: (request: JobRequest) => Promise<Submission>;
-  get: (id: string) => Job | undefined;
-  /** Oldest first. */
-  all: () => Job[];
-  newest: (lane: Lane) => Job | undefined;
-  /**
-   * Drops a queued job, stops a running one; false if there is no such job.
-   * @throws DepotError no_space, unavailable if that cannot be put on record: a queued job goes on
-   *   waiting then, a running one is stopped all the same
-   */
-  stop: (id: string) => Promise<boolean>;
-  /** Puts on record that the end of a job has been seen; one that has not ended is let be. */
-  dismiss: (id: string) => Promise<void>;
-  /** Jobs that have ended are not forgotten while this says that they are needed. */
-  keepWhile: (isNeeded: (job: Job) => boolean) => void;
-  /** Told of each one that is. */
-  onForget: (listener: (id: string) => void) => void;
-  /** Resumes what a daemon before this one left. */
-  resume: () => void;
-  /** No job begins any more; those under way are left alone. */
-  close: () => void;
-  /** Called whenever a job was added or changed its state. Returns how to end that. */
-  onChange: (listener: (job: Job) => void) => () => void;
-}
-
+export type Queue = ReturnType<typeof createQueue>;
 export type JobRequest = Pick<Job, 'kind' | 'lane' | 'subject' | 'params' | 'command'>;
 
 export interface QueueOptions {
@@ -70,7 +31,17 @@ export interface QueueOptions {
   mostQueued: () => number;
 }
 
-export function createQueue(options: QueueOptions): Queue {
+/**
+ * The lanes of jobs. Invariants:
+ *  - a lane runs at most one job, and its jobs in the order in which they were accepted;
+ *  - an accepted job is on record before its id is given away, and no id is given twice;
+ *  - of two jobs on the same subject the later one decides: it is the one that a new request is
+ *    compared with;
+ *  - a job that has not ended is never forgotten;
+ *  - a job is told as ended when its end is on record. If that is not possible its error says so,
+ *    and a job that waits goes on waiting.
+ */
+export function createQueue(options: QueueOptions) {
   const { logs, runner, journal } = options;
   const index = createJobIndex(journal);
   const listeners = new Set<(job: Job) => void>();
@@ -106,7 +77,11 @@ export function createQueue(options: QueueOptions): Queue {
   };
 
   return {
-    submit: async (request) => {
+    /**
+     * Answers at once; the job runs when its turn comes.
+     * @throws DepotError unavailable if too many wait already: each costs memory and flash
+     */
+    submit: async (request: JobRequest): Promise<Submission> => {
       if (lanes.isClosed()) {
         throw new DepotError('unavailable', 'cannot take a job: the daemon is stopping');
       }
@@ -119,18 +94,28 @@ export function createQueue(options: QueueOptions): Queue {
       return { job: last, isNew: false };
     },
     get: index.get,
+    /** Oldest first. */
     all: index.all,
-    newest: (lane) => index.all().findLast((job) => job.lane === lane),
-    stop: async (id) => {
+    newest: (lane: Lane): Job | undefined => index.all().findLast((job) => job.lane === lane),
+    /**
+     * Drops a queued job, stops a running one; false if there is no such job.
+     * @throws DepotError no_space, unavailable if that cannot be put on record: a queued job goes
+     *   on waiting then, a running one is stopped all the same
+     */
+    stop: async (id: string): Promise<boolean> => {
       const job = index.get(id);
       if (job === undefined) return false;
       await stop(job);
       return true;
     },
-    keepWhile: (isNeeded) => (pruned.isNeeded = isNeeded),
-    onForget: (listener) => (pruned.forgotten = listener),
-    dismiss: (id) => dismiss(options, index.get(id)),
-    resume: () => {
+    /** Jobs that have ended are not forgotten while this says that they are needed. */
+    keepWhile: (isNeeded: (job: Job) => boolean): void => void (pruned.isNeeded = isNeeded),
+    /** Told of each one that is. */
+    onForget: (listener: (id: string) => void): void => void (pruned.forgotten = listener),
+    /** Puts on record that the end of a job has been seen; one that has not ended is let be. */
+    dismiss: (id: string) => dismiss(options, index.get(id)),
+    /** Resumes what a daemon before this one left. */
+    resume: (): void => {
       lanes.after(endOrphans(options));
       for (const job of index.all()) checkAdopted(options, job);
       for (const job of leftOvers(index.all())) lanes.add(job);
@@ -139,8 +124,13 @@ export function createQueue(options: QueueOptions): Queue {
         .catch(failureTo(options.log, 'old task logs not removed'))
         .then(pruneRest);
     },
+    /** No job begins any more; those under way are left alone. */
     close: lanes.close,
-    onChange: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    /** Called whenever a job was added or changed its state. Returns how to end that. */
+    onChange: (listener: (job: Job) => void): (() => void) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
   };
 }
 
@@ -199,18 +189,14 @@ function showFirstStep({ planOf }: QueueOptions, job: Job): void {
   }
 }
 
-function reportDamage({ log }: QueueOptions, job: Job, error: unknown): void {
-  job.isDamaged = true;
-  log.error({ task: job.id, reason: reasonOf(error) }, 'job record set aside');
-}
-
 function checkAdopted(options: QueueOptions, job: Job): void {
   if (isEnded(job.state)) return;
   try {
     options.planOf(job);
   } catch (error) {
     // Of a kind that this version does not know, say: the runner fails it with the same reason.
-    reportDamage(options, job, error);
+    job.isDamaged = true;
+    options.log.error({ task: job.id, reason: reasonOf(error) }, 'job record set aside');
   }
   if (job.state === 'queued') showFirstStep(options, job);
 }

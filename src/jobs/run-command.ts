@@ -3,13 +3,13 @@ import { DepotError } from '../errors.ts';
 import { outlastShortage } from '../device/shortage.ts';
 import { KILLED, waitForExit, type Exit } from './exit-file.ts';
 import { ownLine } from './log.ts';
-import { watchPercent } from './percent.ts';
 import type { Command } from '../device/command.ts';
 import type { HeldProcess, ProcessMark } from '../device/ports.ts';
 import type { CommandStep, StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run } from './run.ts';
 import { contextOf } from './step-context.ts';
 import { endProcesses } from './stopping.ts';
+import type { Job } from './job.ts';
 
 /**
  * A repair undoes; a command of it that hangs (a script that stops a service, say) must not hold
@@ -19,10 +19,10 @@ const REPAIR_LIMIT_MS = 5 * 60_000;
 
 export async function runCommand(run: Run, step: CommandStep, context: StepContext): Promise<void> {
   const { job } = run;
-  const watch = watchPercent(step, context, job);
+  const stopWatching = watchPercent(step, context, job);
   const stopSupervision = step.supervise?.(context);
   const exit = await exitOf(run, step, context).finally(() => {
-    watch.end();
+    stopWatching();
     stopSupervision?.();
   });
   if (exit === undefined) return;
@@ -206,4 +206,29 @@ async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>
     clearTimeout(limit);
     abort.signal.removeEventListener('abort', stopIfAsked);
   }
+}
+
+const READ_MS = 1000;
+/** The end of the log that is read. */
+const TAIL_BYTES = 4096;
+
+/**
+ * Keeps `job.percent` as the command's output has it. A command that another daemon started is read
+ * as well.
+ * @returns how to end that
+ */
+function watchPercent({ percentIn }: CommandStep, context: StepContext, job: Job): () => void {
+  if (percentIn === undefined) return () => undefined;
+  let hasEnded = false;
+  const read = async (): Promise<void> => {
+    // A log that is gone, with its tmpfs say, says nothing.
+    const percent = percentIn(await context.lastPrinted(TAIL_BYTES).catch(() => ''), context);
+    if (!hasEnded && percent !== undefined) job.percent = percent;
+  };
+  const timer = setInterval(() => void read(), READ_MS).unref();
+  return () => {
+    hasEnded = true;
+    clearInterval(timer);
+    delete job.percent;
+  };
 }

@@ -30,27 +30,14 @@ import { endProcesses, isUnderWay } from './stopping.ts';
  *  - if there is no room for records nothing new begins, but what runs is waited for, and
  *    repaired as far as it goes without.
  */
-export interface Runner {
-  /**
-   * Runs or goes on running the job, and says how it has ended: the job itself says so when that is
-   * on record. Never throws.
-   */
-  run: (job: Job) => Promise<Ending>;
-  /** Asks a running job to stop; it ends in its own time. */
-  stop: (job: Job) => void;
-}
-
-export type Ending = Required<Pick<Job, 'state' | 'exitCode' | 'stoppedAt'>> &
-  Pick<Job, 'error' | 'errorCode' | 'remedy'>;
-
-const MOST_RESUMES = 3;
-/** How long a step waits for descriptors before it fails. */
-const SHORTAGE_LIMIT_MS = 10 * 60_000;
-
-export function createRunner(options: RunnerOptions): Runner {
+export function createRunner(options: RunnerOptions) {
   const aborts = new Map<string, AbortController>();
   return {
-    run: async (job) => {
+    /**
+     * Runs or goes on running the job, and says how it has ended: the job itself says so when that
+     * is on record. Never throws.
+     */
+    run: async (job: Job): Promise<Ending> => {
       const abort = new AbortController();
       aborts.set(job.id, abort);
       if (job.stopRequested === true) abort.abort();
@@ -72,12 +59,21 @@ export function createRunner(options: RunnerOptions): Runner {
         aborts.delete(job.id);
       }
     },
-    stop: (job) => {
+    /** Asks a running job to stop; it ends in its own time. */
+    stop: (job: Job): void => {
       job.stopRequested = true;
       aborts.get(job.id)?.abort();
     },
   };
 }
+
+export type Runner = ReturnType<typeof createRunner>;
+export type Ending = Required<Pick<Job, 'state' | 'exitCode' | 'stoppedAt'>> &
+  Pick<Job, 'error' | 'errorCode' | 'remedy'>;
+
+const MOST_RESUMES = 3;
+/** How long a step waits for descriptors before it fails. */
+const SHORTAGE_LIMIT_MS = 10 * 60_000;
 
 /** Puts the start, or that the job is resumed, on record. */
 async function enter(options: RunnerOptions, job: Job): Promise<void> {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Job } from '../jobs/job.ts';
-import { slots, type Content, type Remembering, type Scope, type Slots } from '../jobs/memory.ts';
+import { slots, type Content, type Remembering, type Scope } from '../jobs/memory.ts';
 import { isPresent, type PackageDatabase } from './database.ts';
 import { withNeeded } from './dependencies.ts';
 import { changedPackages } from './half-installed.ts';
@@ -27,10 +27,7 @@ const SCOPE: Scope = {
 };
 
 /** Slots below the transaction under way. */
-export function transactionSlots<Entries extends v.ObjectEntries>(
-  owner: string,
-  entries: Entries,
-): Slots<v.InferOutput<v.ObjectSchema<Entries, undefined>>> {
+export function transactionSlots<Entries extends v.ObjectEntries>(owner: string, entries: Entries) {
   return slots(owner, entries, SCOPE);
 }
 

@@ -1,8 +1,15 @@
 import { readdirSync } from 'node:fs';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath } from '../../device/durable-file.ts';
+import { makeFolder } from '../../device/private-folder.ts';
 import { systemCode } from '../../errors.ts';
+
+export type JobMarks = ReturnType<typeof openMarks>;
+
+const MOST_SPARE = 4;
+/** An older depotd gave each job one with the job's name, and no other job gets that. */
+const REUSABLE = /^mark-(\d{1,9})$/;
 
 /**
  * An empty file, its mark, for each job on record that has not ended. A job whose end cannot be
@@ -10,31 +17,9 @@ import { systemCode } from '../../errors.ts';
  * old data does not, on copy-on-write file systems (docs/reference/jobs.md). A job on record as not
  * ended that has lost its mark does not run again. The mark of one that has ended is there for the
  * next one, so that a job that comes alone makes none.
+ * @param named the marks on record, whether they are there or not: no other job gets those
  */
-export interface JobMarks {
-  /** Whether it was there when they were opened; true if the marks are all gone. */
-  has: (mark: string) => boolean;
-  /** The name of one that no other job has; `isNew` if it is still to be made, and synced. */
-  give: (jobId: string) => { mark: string; isNew: boolean };
-  /** They are on the medium only after `sync`. */
-  make: (marks: readonly string[]) => Promise<void>;
-  sync: () => Promise<void>;
-  /** The job has ended, and that is on record; or it is forgotten. */
-  release: (jobId: string) => void;
-  /** @returns whether it had one, which is gone for good */
-  remove: (jobId: string) => Promise<boolean>;
-  /** The job is not on record after all: it does not matter when its mark goes. */
-  drop: (jobId: string) => void;
-  /** The jobs that have one by their records. Some that nobody has are kept, the rest go. */
-  adopt: (jobs: readonly { id: string; mark: string }[]) => void;
-}
-
-const MOST_SPARE = 4;
-/** An older depotd gave each job one with the job's name, and no other job gets that. */
-const REUSABLE = /^mark-(\d{1,9})$/;
-
-/** @param named the marks on record, whether they are there or not: no other job gets those */
-export function openMarks(folder: string, named: readonly string[] = []): JobMarks {
+export function openMarks(folder: string, named: readonly string[] = []) {
   const names = namesIn(folder);
   const known = names === undefined ? undefined : new Set(names);
   const numbers = [...(names ?? []), ...named].map((name) => Number(REUSABLE.exec(name)?.[1] ?? 0));
@@ -55,27 +40,34 @@ export function openMarks(folder: string, named: readonly string[] = []): JobMar
     if (mark !== undefined) then(mark);
   };
   return {
-    has: (mark) => known?.has(mark) ?? true,
-    give: (jobId) => {
+    /** Whether it was there when they were opened; true if the marks are all gone. */
+    has: (mark: string) => known?.has(mark) ?? true,
+    /** The name of one that no other job has; `isNew` if it is still to be made, and synced. */
+    give: (jobId: string) => {
       const mark = spare.pop() ?? `mark-${(last += 1)}`;
       held.set(jobId, mark);
       return { mark, isNew: !durable.has(mark) };
     },
-    make: async (marks) => {
+    /** They are on the medium only after `sync`. */
+    make: async (marks: readonly string[]) => {
       if (marks.length === 0) return;
+      // On a full disk Node says of a recursive one that the folder is not there.
       if (!isThere) await makeFolder(folder);
       isThere = true;
-      await Promise.all(marks.map((mark) => touch(join(folder, mark))));
+      const touch = async (mark: string) => (await open(join(folder, mark), 'a', 0o600)).close();
+      await Promise.all(marks.map(touch));
       made = [...marks];
     },
     sync: async () => {
       await syncPath(folder);
       for (const mark of made) durable.add(mark);
     },
-    release: (jobId) => {
+    /** The job has ended, and that is on record; or it is forgotten. */
+    release: (jobId: string) => {
       letGo(jobId, (mark) => (REUSABLE.test(mark) ? spare.push(mark) : removeLater(mark)));
     },
-    remove: async (jobId) => {
+    /** @returns whether it had one, which is gone for good */
+    remove: async (jobId: string) => {
       const mark = held.get(jobId);
       if (mark === undefined) return false;
       try {
@@ -87,10 +79,10 @@ export function openMarks(folder: string, named: readonly string[] = []): JobMar
       held.delete(jobId);
       return true;
     },
-    drop: (jobId) => {
-      letGo(jobId, removeLater);
-    },
-    adopt: (jobs) => {
+    /** The job is not on record after all: it does not matter when its mark goes. */
+    drop: (jobId: string) => letGo(jobId, removeLater),
+    /** The jobs that have one by their records. Some that nobody has are kept, the rest go. */
+    adopt: (jobs: readonly { id: string; mark: string }[]) => {
       for (const { id, mark } of jobs) held.set(id, mark);
       const isHeld = new Set(held.values());
       for (const mark of names ?? []) {
@@ -109,15 +101,4 @@ function namesIn(folder: string): string[] | undefined {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-/** On a full disk Node says of a recursive one that the folder is not there. */
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  });
-}
-
-async function touch(file: string): Promise<void> {
-  await (await open(file, 'a', 0o600)).close();
 }

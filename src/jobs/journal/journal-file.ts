@@ -4,28 +4,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { syncPath } from '../../device/durable-file.ts';
 
-/**
- * A file of lines with room behind the last one, which is filled with line ends: a reader takes
- * them for empty lines. Invariants:
- *  - what was written is on the medium (fdatasync(2)) when `append` resolves;
- *  - a write that fails, or whose company does, is undone, so that no line stands behind half of
- *    another, and none of what was refused comes to be after all;
- *  - what is written goes to the file that has the name, also if the folder could not be synced
- *    when it got it; that is done again before the next line counts as written;
- *  - the reserve is written beforehand, so that lines which may use it need no room on the disk;
- *    other lines leave it as it is.
- */
-export interface JournalFile {
-  /**
-   * @param reserve bytes that must be left behind the text when it is written
-   * @param syncMore syncs what the text relies on, at the same time: a file system has one commit
-   *   for both
-   */
-  append: (text: string, reserve: number, syncMore?: () => Promise<void>) => Promise<void>;
-  /** Replaces all lines at once: a crash leaves either the old ones or the new ones. */
-  replace: (text: string, reserve: number) => Promise<void>;
-  close: () => Promise<void>;
-}
+export type JournalFile = Awaited<ReturnType<typeof openJournalFile>>;
 
 /** Beside the reserve: a removal, which makes room on a full disk, writes some ten lines. */
 const SPARE_BYTES = 32 * 1024;
@@ -40,8 +19,19 @@ const [open, close, stat] = [promisify(fs.open), promisify(fs.close), promisify(
 const [read, write, truncate] = [promisify(fs.read), promisify(fs.write), promisify(fs.ftruncate)];
 const [sync, syncData] = [promisify(fs.fsync), promisify(fs.fdatasync)];
 
-/** @param linesEnd where the last line ends; what a power cut left behind it goes */
-export async function openJournalFile(file: string, linesEnd: number): Promise<JournalFile> {
+/**
+ * A file of lines with room behind the last one, which is filled with line ends: a reader takes
+ * them for empty lines. Invariants:
+ *  - what was written is on the medium (fdatasync(2)) when `append` resolves;
+ *  - a write that fails, or whose company does, is undone, so that no line stands behind half of
+ *    another, and none of what was refused comes to be after all;
+ *  - what is written goes to the file that has the name, also if the folder could not be synced
+ *    when it got it; that is done again before the next line counts as written;
+ *  - the reserve is written beforehand, so that lines which may use it need no room on the disk;
+ *    other lines leave it as it is.
+ * @param linesEnd where the last line ends; what a power cut left behind it goes
+ */
+export async function openJournalFile(file: string, linesEnd: number) {
   let descriptor = await open(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
   let position = linesEnd;
   let size = (await stat(descriptor)).size;
@@ -73,7 +63,12 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
     size = (await stat(descriptor)).size;
   }
   return {
-    append: async (text, reserve, syncMore) => {
+    /**
+     * @param reserve bytes that must be left behind the text when it is written
+     * @param syncMore syncs what the text relies on, at the same time: a file system has one commit
+     *   for both
+     */
+    append: async (text: string, reserve: number, syncMore?: () => Promise<void>) => {
       const bytes = Buffer.from(text);
       const end = position + bytes.length;
       await grow(end + reserve);
@@ -89,7 +84,8 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
         throw error;
       }
     },
-    replace: async (text, reserve) => {
+    /** Replaces all lines at once: a crash leaves either the old ones or the new ones. */
+    replace: async (text: string, reserve: number) => {
       const bytes = Buffer.from(text);
       const next = await writeNew(`${file}.new`, [
         bytes,

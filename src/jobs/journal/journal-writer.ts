@@ -13,25 +13,7 @@ const GROWTH_BYTES = 1024;
 /** The same of one that waits: its end says that it was stopped, or failed before it began. */
 const QUEUED_GROWTH_BYTES = 384;
 
-export interface JournalWriter {
-  /**
-   * @param isUrgent whether the reserve may be used: for what somebody is told, that a job stops
-   * @throws DepotError no_space, unavailable
-   */
-  save: (job: Job, isUrgent?: boolean) => Promise<void>;
-  /**
-   * Puts the end of a job on record.
-   * @returns `marked` if only that it has ended could be kept, and not how
-   * @throws DepotError no_space, unavailable if not even that was possible
-   */
-  saveEnd: (job: Job) => Promise<'recorded' | 'marked'>;
-  forget: (id: string) => Promise<void>;
-  close: () => Promise<void>;
-  /** Whether the file has many more lines than jobs. */
-  isLong: () => boolean;
-  /** Replaces the file by one that has a line a job; goes on with the old one if it cannot. */
-  compact: () => Promise<void>;
-}
+export type JournalWriter = ReturnType<typeof createJournalWriter>;
 
 interface Waiting {
   line: string;
@@ -52,7 +34,7 @@ interface WriterOptions {
   lines: number;
 }
 
-export function createJournalWriter(options: WriterOptions): JournalWriter {
+export function createJournalWriter(options: WriterOptions) {
   const { file, marks, jobs } = options;
   const latest = createLatest(jobs);
   let lineCount = options.lines;
@@ -75,12 +57,14 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
       });
     }
   };
+  /** Replaces the file by one that has a line a job; goes on with the old one if it cannot. */
   const compact = async (): Promise<void> => {
     await file.replace(latest.text(), latest.reserve()).then(
       () => (lineCount = latest.count()),
       () => undefined,
     );
   };
+  /** Whether the file has many more lines than jobs. */
   const isLong = (): boolean => lineCount > 2 * latest.count() + SPARE_LINES;
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
@@ -102,7 +86,11 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
   return {
     isLong,
     compact,
-    save: async (job, isUrgent = false) => {
+    /**
+     * @param isUrgent whether the reserve may be used: for what somebody is told, that a job stops
+     * @throws DepotError no_space, unavailable
+     */
+    save: async (job: Job, isUrgent = false): Promise<void> => {
       const given = latest.get(job.id) === undefined ? marks.give(job.id) : undefined;
       if (given) job.mark = given.mark;
       const newMark = given?.isNew === true ? given.mark : undefined;
@@ -112,7 +100,12 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
         throw error;
       });
     },
-    saveEnd: async (job) => {
+    /**
+     * Puts the end of a job on record.
+     * @returns `marked` if only that it has ended could be kept, and not how
+     * @throws DepotError no_space, unavailable if not even that was possible
+     */
+    saveEnd: async (job: Job): Promise<'recorded' | 'marked'> => {
       const before = latest.get(job.id);
       try {
         await append(latest.put(job), { isEnd: true });
@@ -124,12 +117,12 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
       marks.release(job.id);
       return 'recorded';
     },
-    forget: async (id) => {
+    forget: async (id: string): Promise<void> => {
       latest.remove(id);
       await append(JSON.stringify({ id, gone: true }), { isEnd: false });
       marks.release(id);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await flushing;
       await file.close();
     },
@@ -137,22 +130,10 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
 }
 
 /** The newest line of each job, in the order of the queue. Nothing leaves an ended state. */
-interface Latest {
-  /** @returns the line that counts, without its end */
-  put: (job: Job) => string;
-  remove: (id: string) => void;
-  get: (id: string) => string | undefined;
-  /** Puts back the line of a job that has not ended after all. */
-  restore: (id: string, line: string) => void;
-  count: () => number;
-  text: () => string;
-  /** Bytes that the ends of all jobs will need: that one is to stop, and that it has ended. */
-  reserve: () => number;
-}
-
-function createLatest(jobs: readonly Job[]): Latest {
+function createLatest(jobs: readonly Job[]) {
   const lines = new Map<string, string>();
   const unended = new Map<string, number>();
+  /** @returns the line that counts, without its end */
   const put = (job: Job): string => {
     const before = lines.get(job.id);
     // Its end is being written while it is asked to stop.
@@ -169,22 +150,20 @@ function createLatest(jobs: readonly Job[]): Latest {
   for (const job of jobs) put(job);
   return {
     put,
-    remove: (id) => {
+    remove: (id: string) => {
       lines.delete(id);
       unended.delete(id);
     },
-    get: (id) => lines.get(id),
-    restore: (id, line) => {
+    get: (id: string) => lines.get(id),
+    /** Puts back the line of a job that has not ended after all. */
+    restore: (id: string, line: string) => {
       lines.set(id, line);
       unended.set(id, 2 * reserveFor(line));
     },
     count: () => lines.size,
     text: () => [...lines.values()].map((line) => `${line}\n`).join(''),
-    reserve: () => {
-      let bytes = 0;
-      for (const needed of unended.values()) bytes += needed;
-      return bytes;
-    },
+    /** Bytes that the ends of all jobs will need: that one is to stop, and that it has ended. */
+    reserve: () => [...unended.values()].reduce((sum, bytes) => sum + bytes, 0),
   };
 }
 

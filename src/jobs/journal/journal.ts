@@ -5,12 +5,7 @@ import { EXPLANATIONS } from '../explanation.ts';
 import { ENDED_WITHOUT_CODE, unixNow, type Job } from '../job.ts';
 import { openJournalFile } from './journal-file.ts';
 import { createJournalWriter, type JournalWriter } from './journal-writer.ts';
-import {
-  readJournal,
-  type DamagedLine,
-  type JournalContent,
-  type JournalLimits,
-} from './read-journal.ts';
+import { readJournal, type DamagedLine, type JournalLimits } from './read-journal.ts';
 import { damagedJob } from './record.ts';
 import { moveStrangeAside, setLinesAside } from './set-aside.ts';
 import { isEnded } from '../states.ts';
@@ -71,11 +66,7 @@ export async function openJournal(
   }
 }
 
-function readAll(
-  file: string,
-  marksFolder: string,
-  limits: JournalLimits,
-): { strange: DamagedLine[]; content: JournalContent } {
+function readAll(file: string, marksFolder: string, limits: JournalLimits) {
   try {
     const strange = [
       ...moveStrangeAside(file, 'isFile'),

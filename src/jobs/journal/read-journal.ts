@@ -24,18 +24,6 @@ export interface JournalLimits {
   mostQueued: number;
 }
 
-export interface JournalContent {
-  /** Oldest first: in the order of the queue. */
-  jobs: Job[];
-  damaged: DamagedLine[];
-  /** How many jobs that waited are not among them, since they are more than may wait. */
-  dropped: number;
-  /** Where the last line ends. */
-  end: number;
-  /** How many lines there are, also of records that newer ones replaced. */
-  lines: number;
-}
-
 /** Longer lines are cut, and no record then: one of a move with very many containers has 100 kB. */
 const MOST_LINE_BYTES = 4 * 1024 ** 2;
 /** Of the lines of all jobs that are kept, so that they and what is made of them fit the heap. */
@@ -52,7 +40,7 @@ const MOST_DAMAGED_KNOWN = 10_000;
  * nor more that wait than may.
  * @throws an Error of Node if the file is there and cannot be read: it must not be written over
  */
-export function readJournal(file: string, limits: JournalLimits): JournalContent {
+export function readJournal(file: string, limits: JournalLimits) {
   const jobs = createNewest(limits);
   const damaged: DamagedLine[] = [];
   const setAside = (line: DamagedLine): void => {
@@ -81,8 +69,17 @@ export function readJournal(file: string, limits: JournalLimits): JournalContent
     }
     end = offset;
   });
-  // The last line may be what a power cut left of one that was never acknowledged.
-  return { jobs: jobs.all(), damaged, dropped: jobs.dropped(), end: torn?.before ?? end, lines };
+  return {
+    /** Oldest first: in the order of the queue. */
+    jobs: jobs.all(),
+    damaged,
+    /** How many jobs that waited are not among them, since they are more than may wait. */
+    dropped: jobs.dropped(),
+    // The last line may be what a power cut left of one that was never acknowledged.
+    end: torn?.before ?? end,
+    /** How many there are, also of records that newer ones replaced. */
+    lines,
+  };
 }
 
 /** What a disk writes at once. */
@@ -111,15 +108,8 @@ function unread(text: string): { damage: string; id?: string; isOver?: boolean }
   return { damage: 'it is no record', ...(id !== undefined && { id }) };
 }
 
-interface Newest {
-  put: (job: Job, bytes: number) => void;
-  remove: (id: string) => void;
-  all: () => Job[];
-  dropped: () => number;
-}
-
 /** Nothing leaves an ended state, but for one that stands for a damaged line. */
-function createNewest({ mostEnded, mostQueued }: JournalLimits): Newest {
+function createNewest({ mostEnded, mostQueued }: JournalLimits) {
   const jobs = new Map<string, Job>();
   const sizes = new Map<string, number>();
   let [queued, allBytes] = [0, 0];
@@ -145,7 +135,7 @@ function createNewest({ mostEnded, mostQueued }: JournalLimits): Newest {
   };
   return {
     dropped: () => dropped,
-    put: (job, bytes) => {
+    put: (job: Job, bytes: number): void => {
       const before = jobs.get(job.id);
       if (job.state === 'queued' && before === undefined && isFull(bytes)) {
         dropped += 1;
@@ -160,14 +150,14 @@ function createNewest({ mostEnded, mostQueued }: JournalLimits): Newest {
       if (isOver(job) && !isOver(before)) ended += 1;
       if (ended > 2 * mostEnded + 200) prune();
     },
-    remove: (id) => {
+    remove: (id: string): void => {
       if (!jobs.has(id)) return;
       count(jobs.get(id), -1);
       resize(id, 0);
       sizes.delete(id);
       jobs.delete(id);
     },
-    all: () => {
+    all: (): Job[] => {
       prune();
       return [...jobs.values()];
     },
