@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import type { Paths } from '../../device/paths.ts';
 import { isEnded } from '../../jobs/states.ts';
+import { listNames } from '../../package-management/names.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { FeatureContext } from '../feature.ts';
 import { configurationSums, keptFiles } from './kept-files.ts';
@@ -49,10 +50,9 @@ async function judgeConfiguration(paths: Paths): Promise<Finding> {
       message: `a firmware upgrade keeps all ${files.length} files of /etc/config`,
     };
   }
-  const more = lost.length > MOST_NAMES ? ` and ${lost.length - MOST_NAMES} more` : '';
   return {
     state: 'warning',
-    message: `a firmware upgrade would lose ${lost.slice(0, MOST_NAMES).join(', ')}${more}`,
+    message: `a firmware upgrade would lose ${listNames(lost, MOST_NAMES)}`,
     remedy: 'name them in /etc/sysupgrade.conf',
   };
 }

@@ -1,8 +1,9 @@
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { machine } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { VERSION } from '../../config/environment.ts';
+import { hasEntry } from '../../device/is-there.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { Notes } from '../../device/ports.ts';
 import { unixNow } from '../../jobs/job.ts';
@@ -26,21 +27,18 @@ export interface CollectTools {
   notes: Notes;
 }
 
-/** What a set is to hold, beside package files. */
-export interface Collected {
-  manifest: Manifest;
-  sourceOf: SourceOf;
-}
-
 const WARNING =
   'This backup holds passwords and keys. Keep it where nobody else can read it. ' +
   'See docs/reference/backup.md of depotd for its format.';
 
-/** What is asked for by the owner, and the configuration of the device unless that is left out. */
+/**
+ * What a set is to hold, beside package files: what is asked for by the owner, and the
+ * configuration of the device unless that is left out.
+ */
 export async function collect(
   tools: CollectTools,
   { id, reason }: { id: string; reason: Reason },
-): Promise<Collected> {
+): Promise<{ manifest: Manifest; sourceOf: SourceOf }> {
   const { manager, paths } = tools;
   const wanted = await wantedPackages(tools);
   const { feeds } = await manager.feeds.read();
@@ -156,13 +154,6 @@ export async function ownerKeys(
   const paths = (await manager.feeds.keys()).map(({ file }) =>
     root === '/' ? file : file.slice(root.length),
   );
-  const isOwners = await Promise.all(
-    paths.map((path) =>
-      lstat(onDevice(`/rom${path}`)).then(
-        () => false,
-        () => true,
-      ),
-    ),
-  );
-  return paths.filter((_, index) => isOwners[index]);
+  const isOfImage = await Promise.all(paths.map((path) => hasEntry(onDevice(`/rom${path}`))));
+  return paths.filter((_, index) => isOfImage[index] === false);
 }

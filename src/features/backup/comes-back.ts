@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { PackageDatabase } from '../../package-management/database.ts';
 import { isInstalled } from '../../package-management/half-installed.ts';
 import { failureError } from '../../package-management/failure.ts';
@@ -6,16 +7,17 @@ import type { ProblemCode } from '../../package-management/problem.ts';
 import type { Manifest, PackageFile } from './manifest.ts';
 
 /** What becomes of one package of a set. */
-export interface ReportLine {
-  package: string;
-  state: 'back' | 'there' | 'renamed' | 'not_offered' | 'failed';
+export const reportLine = v.object({
+  package: v.string(),
+  state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
   /** Its name on this device, if that is another one. */
-  as?: string;
-  message?: string;
-}
+  as: v.exactOptional(v.string()),
+  message: v.exactOptional(v.string()),
+});
+export type ReportLine = v.InferOutput<typeof reportLine>;
 
 /** What a restore does with the packages of a set. */
-export interface ComesBack {
+interface ComesBack {
   report: ReportLine[];
   /** To be installed from feeds. */
   names: string[];

@@ -106,11 +106,8 @@ export interface Member {
 
 /** What stands behind the manifest, in this order and nothing else. */
 export function membersOf({ files, package_files: packages }: Manifest): Member[] {
-  const member = (name: string, { bytes, sha256: sum }: Omit<Member, 'name'>): Member => ({
-    ...{ name, bytes, sha256: sum },
-  });
   return [
-    ...files.map((file) => member(`files${file.path}`, file)),
-    ...packages.map((each) => member(`packages/${each.file}`, each)),
+    ...files.map((file) => ({ ...file, name: `files${file.path}` })),
+    ...packages.map((each) => ({ ...each, name: `packages/${each.file}` })),
   ];
 }

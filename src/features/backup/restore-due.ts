@@ -1,26 +1,20 @@
 import * as v from 'valibot';
 import type { Notes } from '../../device/ports.ts';
 
-export interface DueParams {
-  backup: string;
-  as?: string;
-}
-
 /** The script that runs after a firmware upgrade writes it, too. */
 const NOTE = 'restore-due';
 export const MOST_TRIES = 5;
 
-const schema = v.object({
-  backup: v.string(),
-  as: v.exactOptional(v.string()),
-  tries: v.optional(v.number(), 0),
-});
+const params = { backup: v.string(), as: v.exactOptional(v.string()) };
+const schema = v.object({ ...params, tries: v.optional(v.number(), 0) });
+type Due = v.InferOutput<typeof schema>;
+type DueParams = Omit<Due, 'tries'>;
 
 export type RestoreDue = ReturnType<typeof createRestoreDue>;
 
 /** A restore that is to be brought to its end, over power cuts and firmware upgrades. */
 export function createRestoreDue(notes: Notes) {
-  const read = async (): Promise<v.InferOutput<typeof schema> | undefined> => {
+  const read = async (): Promise<Due | undefined> => {
     const found = v.safeParse(schema, await notes.read(NOTE));
     return found.success ? found.output : undefined;
   };

@@ -99,11 +99,14 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
         id: 'services',
         label: 'services',
         mustSucceed: false,
-        command: (context) => ({
-          argv: ['sh', '-c', SERVICES, 'services', tools.paths.root, ...disabledIn(context)],
-          environment: tools.scriptEnvironment,
-          cwd: '/',
-        }),
+        command: (context) => {
+          const { disabled } = restored.read(context).set;
+          return {
+            argv: ['sh', '-c', SERVICES, 'services', tools.paths.root, ...disabled],
+            environment: tools.scriptEnvironment,
+            cwd: '/',
+          };
+        },
       },
       plainAct('report', 'check the result', (context) => reportBack(tools, context)),
       tidyUp,
@@ -190,9 +193,9 @@ async function writeConfiguration(
 
 /** With the feeds that have come back; without a network what is there has to do. */
 function listSteps({ manager: { commands, lists, around } }: RestoreTools): Step[] {
-  const [prepare, ...before] = around.before(() => undefined, false);
+  const before = around.before(() => undefined, false);
   return [
-    ...[prepare, ...before].map((each): Step => ({ ...each, id: `lists-${each.id}` })),
+    ...before.map((each): Step => ({ ...each, id: `lists-${each.id}` })),
     plainAct('keep-lists', 'keep lists', () => lists.backUp()),
     { id: 'update', label: 'update', mustSucceed: false, command: () => commands.update() },
     plainAct('judge-lists', 'check the result', async (context) => {
@@ -224,8 +227,4 @@ async function setHolds(tools: RestoreTools, context: StepContext): Promise<void
       await manager.setHold(name, { isHeld: true });
     }
   }
-}
-
-function disabledIn(context: StepContext): string[] {
-  return restored.read(context).set.disabled;
 }

@@ -6,7 +6,7 @@ import type { PackageDatabase } from '../../package-management/database.ts';
 import { EXPLAINED_BYTES } from '../../package-management/failure.ts';
 import { isInstalled } from '../../package-management/half-installed.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
-import type { ReportLine } from './comes-back.ts';
+import { reportLine, type ReportLine } from './comes-back.ts';
 import { manifestSchema } from './manifest.ts';
 
 /** What the steps of a restore leave for those behind them. */
@@ -14,17 +14,7 @@ export const restored = slots('the restore', {
   /** Where the set is unpacked. */
   folder: v.string(),
   set: manifestSchema,
-  report: v.optional(
-    v.array(
-      v.object({
-        package: v.string(),
-        state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
-        as: v.exactOptional(v.string()),
-        message: v.exactOptional(v.string()),
-      }),
-    ),
-    [],
-  ),
+  report: v.optional(v.array(reportLine), []),
   /** Of package files that no feed has. */
   files: v.optional(v.array(v.object({ name: v.string(), path: v.string() })), []),
 });

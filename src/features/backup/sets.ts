@@ -24,35 +24,7 @@ export interface StoredSet {
   storedAt: number;
 }
 
-/**
- * The sets of a device: in a folder of the daemon's, and in folders that the owner had them written
- * to. Each says of itself what it is; nothing else is kept of it.
- */
-export interface Sets {
-  /** Newest first. */
-  all: () => Promise<StoredSet[]>;
-  /** @throws DepotError not_found */
-  find: (id: string) => Promise<StoredSet>;
-  /** The file of a new one. @throws DepotError unavailable, no_space */
-  place: (id: string, folder?: string) => Promise<string>;
-  /** The file that one is received to. */
-  receive: () => Promise<string>;
-  /**
-   * Takes one that was received and checked.
-   * @returns whether it was not there yet
-   * @throws DepotError conflict
-   */
-  adopt: (received: string, id: string) => Promise<boolean>;
-  remove: (id: string) => Promise<void>;
-  /**
-   * Lets go those that were made by themselves and are too old, too many or too large.
-   * @param newest the id of the one that has just been made
-   */
-  prune: (newest: string) => Promise<void>;
-  /** Removes what a daemon that was killed left. */
-  sweep: (isActive: (jobId: string) => boolean) => Promise<void>;
-  freeBytes: () => Promise<number>;
-}
+export type Sets = ReturnType<typeof createSets>;
 
 /** Left free on a disk beside a set, so that package managers can write their records. */
 export const RESERVE_BYTES = 2 * 1024 ** 2;
@@ -69,13 +41,18 @@ export const LIMITS = { days: 31, sets: 10, bytes: 2 * 1024 ** 2 } as const;
 const EARLIEST_S = 1_577_836_800;
 const AUTOMATIC: readonly Manifest['reason'][] = ['removal', 'upgrade', 'self_upgrade'];
 
-export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
+/**
+ * The sets of a device: in a folder of the daemon's, and in folders that the owner had them written
+ * to. Each says of itself what it is; nothing else is kept of it.
+ */
+export function createSets(paths: Paths, notes: Notes, log: Log) {
   const own = join(paths.stateDir, 'backups');
   const folders = async (): Promise<string[]> => {
     const found = v.safeParse(v.array(v.string()), await notes.read(NOTE));
     return found.success ? found.output : [];
   };
   const setsElsewhere = createPatience(log);
+  /** Newest first. */
   const all = async (): Promise<StoredSet[]> => {
     const found = await setsIn(own, log);
     for (const folder of await folders()) {
@@ -83,6 +60,7 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
     }
     return found.sort((a, b) => b.manifest.made_at - a.manifest.made_at || b.storedAt - a.storedAt);
   };
+  /** @throws DepotError not_found */
   const find = async (id: string): Promise<StoredSet> => {
     const found = (await all()).find(({ manifest }) => manifest.id === id);
     if (found !== undefined) return found;
@@ -93,7 +71,8 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
     all,
     find,
     remove,
-    place: async (id, folder) => {
+    /** The file of a new one. @throws DepotError unavailable, no_space */
+    place: async (id: string, folder?: string): Promise<string> => {
       if (folder === undefined) return join(await openTrustedFolder(own), `${id}.tar.gz`);
       const target = paths.onDevice(folder);
       const entry = await lstat(target).catch(() => undefined);
@@ -108,8 +87,14 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
       await notes.write(NOTE, [...others, folder].slice(-MOST_FOLDERS));
       return join(trusted, `depotd-backup-${id}.tar.gz`);
     },
+    /** The file that one is received to. */
     receive: async () => join(await openTrustedFolder(own), `${newId()}.received`),
-    adopt: async (received, id) => {
+    /**
+     * Takes one that was received and checked.
+     * @returns whether it was not there yet
+     * @throws DepotError conflict
+     */
+    adopt: async (received: string, id: string): Promise<boolean> => {
       const target = join(await openTrustedFolder(own), `${id}.given.tar.gz`);
       const there = (await all()).find(({ manifest }) => manifest.id === id);
       if (there !== undefined) {
@@ -122,7 +107,8 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
       await syncPath(own);
       return true;
     },
-    sweep: async (isActive) => {
+    /** Removes what a daemon that was killed left. */
+    sweep: async (isActive: (jobId: string) => boolean): Promise<void> => {
       const names = await readdir(own).catch(() => []);
       for (const name of names) {
         const [, job] = /^\.(?:restore-)?([0-9a-f]{32})$/.exec(name) ?? [];
@@ -130,7 +116,11 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
         if (isLeft) await rm(join(own, name), { recursive: true, force: true });
       }
     },
-    prune: async (newest) => {
+    /**
+     * Lets go those that were made by themselves and are too old, too many or too large.
+     * @param newest the id of the one that has just been made
+     */
+    prune: async (newest: string): Promise<void> => {
       // By the clock it may be the oldest.
       const rankOf = ({ manifest, storedAt }: StoredSet): number =>
         manifest.id === newest ? Infinity : storedAt;
