@@ -3,7 +3,7 @@ import type { ContainerSummary } from './engine/engine.ts';
 import type { ContainerHost } from './host.ts';
 import type { Act, StepContext } from '../../jobs/plan.ts';
 import { textOf } from './engine-control.ts';
-import { move, recordedStep } from './record.ts';
+import { move, recordedStep, type MoveRecord } from './record.ts';
 
 /**
  * What runs, and how it is configured: on record before anything else is done, since whatever
@@ -45,17 +45,12 @@ export async function needStopped({ engine }: ContainerHost, dataRoot: string): 
   );
 }
 
-interface Running {
-  hasRun: boolean;
-  containers: ContainerSummary[];
-}
-
 /** An engine that was killed has left its containers running: they are known by their processes. */
 async function readRunning(
   { engine }: ContainerHost,
   dataRoot: string,
   note: StepContext['note'],
-): Promise<Running> {
+): Promise<Pick<MoveRecord, 'hasRun' | 'containers'>> {
   const { kind } = await engine.state();
   const running =
     kind === 'answers' ? await lasting(engine, note).catch(() => undefined) : undefined;

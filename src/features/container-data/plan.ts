@@ -22,16 +22,14 @@ export function migratePlan(
   { container: host }: { container: ContainerHost },
   { subject: target, params }: Job,
 ): Plan {
-  const isCopy = params.overwrite !== 'chdir';
-  const isOverwriting = params.overwrite === 'true';
+  const { overwrite } = params;
+  const isCopy = overwrite !== 'chdir';
   const task: Move = { host, target, isCopy };
   const ofCopy = (...steps: Step[]): Step[] => (isCopy ? steps : []);
   return {
     steps: [
       snapshotStep(host),
-      checkStep(() =>
-        isCopy ? mayMove(host, target, { isOverwriting, isExact: true }) : mayChange(host, target),
-      ),
+      checkStep(() => mayMove(host, target, { overwrite, isExact: true })),
       ...ofCopy(prepareStep(task), ...passSteps(host, target, 'live')),
       rememberStep(host),
       stopStep(host),
@@ -61,22 +59,17 @@ interface Move {
 export async function mayMove(
   host: ContainerHost,
   target: string,
-  { isOverwriting, isExact }: { isOverwriting: boolean; isExact: boolean },
+  { overwrite = 'false', isExact }: { overwrite?: string | undefined; isExact: boolean },
 ): Promise<MoveFacts> {
-  const found = await checkMove(host, target, { isExact });
+  const found = await (overwrite === 'chdir'
+    ? checkChange(host, target)
+    : checkMove(host, target, { isExact }));
   if (found.result === 'bad') throw refusal(target, found.reasons);
-  if (found.result === 'existed' && !isOverwriting) {
+  if (found.result === 'existed' && !['true', 'chdir'].includes(overwrite)) {
     throw refusal(target, [
       'there is something already; overwrite=true replaces it, overwrite=chdir uses it as it is',
     ]);
   }
-  return found.facts;
-}
-
-/** @throws DepotError bad_request with every reason */
-export async function mayChange(host: ContainerHost, target: string): Promise<MoveFacts> {
-  const found = await checkChange(host, target);
-  if (found.result === 'bad') throw refusal(target, found.reasons);
   return found.facts;
 }
 

@@ -5,7 +5,7 @@ import type { ContainerHost } from './host.ts';
 import type { FeatureContext } from '../feature.ts';
 import { isEnded } from '../../jobs/states.ts';
 import { checkMove, hasEngine, isDataOnSystem } from './check.ts';
-import { mayChange, mayMove } from './plan.ts';
+import { mayMove } from './plan.ts';
 import { devicePath } from '../../http/parameter-schemas.ts';
 import { json, type TaskResult } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
@@ -100,9 +100,7 @@ async function migrate(
   try {
     if (!isBusy) {
       await needAnswer(container, path);
-      await (given === 'chdir'
-        ? mayChange(container, path)
-        : mayMove(container, path, { isOverwriting: given === 'true', isExact: false }));
+      await mayMove(container, path, { overwrite: given, isExact: false });
     }
   } catch (error) {
     if (error instanceof DepotError && error.code === 'bad_request') {

@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { isFolder, isThere as isThereAt } from '../../device/is-there.ts';
+import { makeFolder } from '../../device/private-folder.ts';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import { redirectContainers } from './engine/rewrite-paths.ts';
 import { replaceFile, syncPath } from '../../device/durable-file.ts';
@@ -116,13 +117,6 @@ async function makeTarget(target: string): Promise<string | undefined> {
     await mkdir(target, { mode: 0o755 });
     return target;
   }
-}
-
-/** Where the folder above it has gone, so has the disk: nothing is made on the one below. */
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  });
 }
 
 /**

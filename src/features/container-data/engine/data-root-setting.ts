@@ -59,8 +59,10 @@ export function createDataRootSettings(paths: Paths) {
       if (now === text) return;
       // What was written is there and nothing else has changed: back to the letter.
       const isOurs = now !== undefined && now === edit(kind, text ?? '', written);
-      if (isOurs && text === undefined) await remove(file);
-      else await replace(file, isOurs ? (text ?? '') : edit(kind, now ?? '', path));
+      if (isOurs && text === undefined) {
+        await rm(file, { force: true });
+        await syncPath(dirname(file));
+      } else await replace(file, isOurs ? (text ?? '') : edit(kind, now ?? '', path));
     },
   };
 }
@@ -79,7 +81,7 @@ async function read(paths: Paths): Promise<KnownSetting> {
   const known = { elsewhere: optionOf(ALT_CONFIG_FILE), uncommittedFile };
   const fromUci = optionOf(DATA_ROOT);
   const fromJson = json === undefined ? undefined : dataRootIn(json, jsonFile);
-  const path = withoutSlash(fromUci ?? fromJson ?? DEFAULT_ROOT);
+  const path = (fromUci ?? fromJson ?? DEFAULT_ROOT).replace(/(?<=.)\/+$/, '');
   // If neither names it, the one is set that the init script reads.
   const isUci = fromUci !== undefined || (fromJson === undefined && uci !== undefined);
   return isUci
@@ -98,10 +100,6 @@ async function findChanges(paths: Paths): Promise<string | undefined> {
 
 function emptyAsNone(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
-}
-
-function withoutSlash(path: string): string {
-  return path.replace(/(?<=.)\/+$/, '');
 }
 
 function dataRootIn(text: string, file: string): string | undefined {
@@ -142,9 +140,4 @@ async function replace(file: string, text: string): Promise<void> {
   await removeUnfinished(real);
   if (await isThere(real)) await rewriteFile(real, text);
   else await replaceFile(real, text, 0o644);
-}
-
-async function remove(file: string): Promise<void> {
-  await rm(file, { force: true });
-  await syncPath(dirname(file));
 }

@@ -33,16 +33,6 @@ export interface ContainerSummary {
   name: string;
 }
 
-/** One container as the engine has it. */
-interface ContainerState {
-  isRunning: boolean;
-  /** Removed by the engine as soon as it ends, and so with each stop of the engine. */
-  isRemovedAtEnd: boolean;
-  exitCode: number;
-  /** Milliseconds since 1970; 0 if it never ran. */
-  startedAt: number;
-}
-
 export type ContainerEngine = ReturnType<typeof createContainerEngine>;
 
 /** The real engine, behind its socket. */
@@ -78,7 +68,7 @@ export function createContainerEngine(options: ServiceManagerOptions) {
      */
     isSlowToStop: async () => (await findServiceManager(options)).kind !== 'procd',
     /** undefined if the engine does not know it. */
-    inspect: async (id: string): Promise<ContainerState | undefined> => {
+    inspect: async (id: string) => {
       const path = `/containers/${id}/json`;
       const { status, body } = await need(`look at the container ${id}`, { method: 'GET', path });
       return status === 200 ? containerState(v.parse(containerDetails, body)) : undefined;
@@ -129,15 +119,15 @@ function stateFrom(answer: EngineAnswer): EngineState {
     : { kind: 'silent' };
 }
 
-function containerState({
-  State,
-  HostConfig,
-}: v.InferOutput<typeof containerDetails>): ContainerState {
+/** One container as the engine has it. */
+function containerState({ State, HostConfig }: v.InferOutput<typeof containerDetails>) {
   const startedAt = Date.parse(State.StartedAt);
   return {
     isRunning: State.Running,
+    /** Removed by the engine as soon as it ends, and so with each stop of the engine. */
     isRemovedAtEnd: HostConfig.AutoRemove,
     exitCode: State.ExitCode,
+    /** Milliseconds since 1970; 0 if it never ran. */
     startedAt: startedAt > 0 ? startedAt : 0,
   };
 }

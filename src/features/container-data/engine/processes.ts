@@ -54,7 +54,11 @@ async function asHolder(
 ): Promise<Holder | undefined> {
   const container = await containerOf(pid, containers);
   if (container === undefined && !(await hasOpen(pid, databases))) return undefined;
-  return { text: await describe(pid), ...(container === undefined ? {} : { container }) };
+  const name = (await readFile(`/proc/${pid}/comm`, 'latin1').catch(() => '')).trim();
+  return {
+    text: `process ${pid} (${name})`,
+    ...(container !== undefined && { container }),
+  };
 }
 
 async function containerOf(
@@ -93,9 +97,4 @@ async function identityOf(path: string): Promise<string | undefined> {
     ({ dev, ino }) => `${dev}:${ino}`,
     () => undefined,
   );
-}
-
-async function describe(pid: string): Promise<string> {
-  const name = (await readFile(`/proc/${pid}/comm`, 'latin1').catch(() => '')).trim();
-  return `process ${pid} (${name})`;
 }

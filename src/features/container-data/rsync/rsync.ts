@@ -31,19 +31,6 @@ interface CopyRequest {
   totalBytes: number;
 }
 
-/** What a pass has said of itself. */
-export interface CopyReport {
-  /** Of the source. */
-  files: number;
-  bytes: number;
-  /** Things in the copy, counted there. */
-  copied: number;
-  /** Things that a pass would still change. */
-  differences: number;
-}
-
-export type Copier = ReturnType<typeof createCopier>;
-
 export function createCopier(environment: Record<string, string>) {
   const abilities = async (): Promise<Abilities | undefined> => {
     const { exitCode, stdout } = await run(
@@ -153,14 +140,17 @@ async function keepsNanoseconds(marker: string): Promise<boolean> {
   );
 }
 
-/** Of a comparison; undefined if the output has no report. */
-export function reportIn(output: string): CopyReport | undefined {
+/** What a comparison has said of itself; undefined if the output has no report. */
+export function reportIn(output: string) {
   const numberBehind = (words: string): number =>
     Number(new RegExp(`^${words}: (\\d+)`, 'm').exec(output)?.[1]);
   const report = {
+    /** Of the source. */
     files: numberBehind('Number of files'),
     bytes: numberBehind('Total file size'),
+    /** Things in the copy, counted there. */
     copied: numberBehind('copied things'),
+    /** Things that a pass would still change. */
     differences: numberBehind('differences'),
   };
   return Object.values(report).some(Number.isNaN) ? undefined : report;

@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 
 import {
   createCopier,
-  type Copier,
   type CopyPass,
 } from '../../../../src/features/container-data/rsync/rsync.ts';
 import { prepare } from '../../../../src/features/container-data/target-folder.ts';
@@ -20,7 +19,7 @@ export interface CopyPlace {
   readonly source: string;
   /** The folder of the move; the copy is `new` in it. */
   readonly folder: string;
-  readonly copier: Copier;
+  readonly copier: ReturnType<typeof createCopier>;
   /** @returns what it prints; the programs of `wrap` are what it finds first */
   readonly pass: (kind: CopyPass, totalBytes?: number) => Promise<string>;
   readonly copyOf: (name: string) => Promise<string>;
