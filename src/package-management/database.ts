@@ -33,6 +33,17 @@ export interface InstalledPackage {
   installedAt: number;
 }
 
+/** A package of which only its version was kept: nobody asks for more of it. */
+export function knownByVersion(
+  name: string,
+  { version, state = 'installed' }: { version: string; state?: string },
+): InstalledPackage {
+  return {
+    ...{ name, version, state, architecture: '', isAuto: false, isEssential: false },
+    ...{ depends: [], provides: [], installedAt: 0 },
+  };
+}
+
 export type PackageDatabase = ReadonlyMap<string, InstalledPackage>;
 
 /** Whether the package's files are there, as the package manager lists what is installed. */

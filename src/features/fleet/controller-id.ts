@@ -7,10 +7,7 @@ import { DepotError } from '../../errors.ts';
  * own id would die with a factory reset.
  * @throws DepotError unavailable if the device does not know it
  */
-export async function expandControllerId(
-  wanted: string,
-  paths: Pick<Paths, 'onDevice'>,
-): Promise<string> {
+export async function expandControllerId(wanted: string, paths: DevicePaths): Promise<string> {
   let id = wanted;
   for (const [variable, read] of VARIABLES) {
     if (!id.includes(variable)) continue;
@@ -23,7 +20,8 @@ export async function expandControllerId(
   return id;
 }
 
-type Reader = (paths: Pick<Paths, 'onDevice'>) => Promise<string | undefined>;
+type DevicePaths = Pick<Paths, 'onDevice'>;
+type Reader = (paths: DevicePaths) => Promise<string | undefined>;
 export const ID_VARIABLES = ['%mac', '%serial'] as const;
 const VARIABLES: readonly [(typeof ID_VARIABLES)[number], Reader][] = [
   ['%mac', readMac],
@@ -31,7 +29,7 @@ const VARIABLES: readonly [(typeof ID_VARIABLES)[number], Reader][] = [
 ];
 
 /** That on the label of the device, else of its first port: 12 hexadecimal digits. */
-export async function readMac({ onDevice }: Pick<Paths, 'onDevice'>): Promise<string | undefined> {
+export async function readMac({ onDevice }: DevicePaths): Promise<string | undefined> {
   const board = await textOf(onDevice('/etc/board.json'));
   const label = /"label_macaddr"\s*:\s*"([0-9a-fA-F:]{17})"/.exec(board)?.[1];
   const folder = onDevice('/sys/class/net');
@@ -49,9 +47,7 @@ function rankOf(port: string): number {
   return rank < 0 ? 9 : rank;
 }
 
-export async function readSerial({
-  onDevice,
-}: Pick<Paths, 'onDevice'>): Promise<string | undefined> {
+export async function readSerial({ onDevice }: DevicePaths): Promise<string | undefined> {
   const files = ['/proc/device-tree/serial-number', '/sys/class/dmi/id/product_serial'];
   for (const file of files) {
     const serial = (await textOf(onDevice(file))).replace(/[^A-Za-z0-9._-]/g, '');

@@ -4,13 +4,7 @@ import type { Fleet } from './agent/fleet.ts';
 import { unixTimeOf } from './clock.ts';
 
 /** The device's side of a fleet, for Prometheus. */
-export function fleetMetrics({
-  agent,
-  fleet: { known, records },
-}: {
-  agent: Agent;
-  fleet: Fleet;
-}): Metric[] {
+export function fleetMetrics(agent: Agent, { known, records }: Fleet): Metric[] {
   const { counts, polledMs, nextPollMs, failures, freeBytes } = known;
   const all = records.all();
   const over = all.flatMap(({ end, isReported }) =>

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { valuesOf } from '../../config/config.ts';
-import type { Metric } from '../../http/metrics-text.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Plan } from '../../jobs/plan.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
-import { createAgent, type Agent } from './agent/agent.ts';
+import { createAgent } from './agent/agent.ts';
 import { configData } from './agent/config-data.ts';
 import { createKnown, type Fleet, type Server } from './agent/fleet.ts';
 import { FLEET_JOB, SELF_UPGRADE_JOB } from './agent/jobs.ts';
@@ -23,16 +21,9 @@ import { createDownloads } from './records/downloads.ts';
 import { openRecords } from './records/records.ts';
 import { addressKey } from './rollout/action-key.ts';
 
-/** All of the fleet that is loaded once there is a server, or a job of one. */
-export interface OpenFleet {
-  agent: Agent;
-  fleet: Fleet;
-  plan: (job: Job) => Plan;
-  metrics: () => Metric[];
-  close: () => Promise<void>;
-}
+export type OpenFleet = Awaited<ReturnType<typeof openFleet>>;
 
-export interface FleetOptions {
+interface FleetOptions {
   /** The name of this device at its server. */
   controllerId: (settings?: FleetSettings) => Promise<string>;
   checks: Fleet['checks'];
@@ -41,11 +32,12 @@ export interface FleetOptions {
 /** Their ends are to be reported. */
 const JOBS = [FLEET_JOB, SELF_UPGRADE_JOB];
 
+/** All of the fleet that is loaded once there is a server, or a job of one. */
 export async function openFleet(
   context: FeatureContext,
   tools: PackageTools,
   { controllerId, checks }: FleetOptions,
-): Promise<OpenFleet> {
+) {
   const { paths, config, queue } = context;
   const settings = () => valuesOf(config(), FLEET_SECTION);
   const folder = join(paths.stateDir, 'fleet');
@@ -55,9 +47,9 @@ export async function openFleet(
     const { server, tenant } = asked;
     const address = { server, tenant, controllerId: await controllerId(asked) };
     const { tls, ...files } = await readCredentials(asked);
-    const { token } = limits;
+    const { token, answerMs } = limits;
     const authorization = token === undefined ? files.authorization : `TargetToken ${token}`;
-    const connection = createConnection(server, { authorization, tls }, limits);
+    const connection = createConnection(server, { authorization, tls }, answerMs);
     const client = createDdiClient(address, connection);
     return { client, address, from: addressKey(address) };
   };
@@ -93,9 +85,9 @@ export async function openFleet(
   return {
     agent,
     fleet,
-    plan: (job) => fleetPlan(jobTools, job),
-    metrics: () => fleetMetrics({ agent, fleet }),
-    close: async () => {
+    plan: (job: Job) => fleetPlan(jobTools, job),
+    metrics: () => fleetMetrics(agent, fleet),
+    close: async (): Promise<void> => {
       stopWatching();
       await agent.close();
     },

@@ -21,20 +21,15 @@ export interface Obstacle {
   package?: string;
 }
 
-/** What the answer depends on, read at one moment. */
-export interface UndoState {
-  database: PackageDatabase;
-  /** The jobs whose copies are there. */
-  kept: ReadonlySet<string>;
-  bootId: string;
-}
+export type UndoState = Awaited<ReturnType<typeof readUndoState>>;
 
 export interface UndoTools
   extends Pick<PackageTools, 'manager' | 'undo'>, Pick<FeatureContext, 'processes'> {
   queue: Pick<Queue, 'all'>;
 }
 
-export async function readUndoState({ manager, undo, processes }: UndoTools): Promise<UndoState> {
+/** What the answer depends on, read at one moment. `kept`: the jobs whose copies are there. */
+export async function readUndoState({ manager, undo, processes }: UndoTools) {
   const [database, kept, bootId] = await Promise.all([
     manager.installed(),
     undo.list(),

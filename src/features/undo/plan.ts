@@ -8,7 +8,7 @@ import { retryFrom, type Act, type Plan, type Step, type StepContext } from '../
 import type { Queue } from '../../jobs/queue.ts';
 import {
   isPresent,
-  type InstalledPackage,
+  knownByVersion,
   type PackageDatabase,
 } from '../../package-management/database.ts';
 import {
@@ -128,7 +128,7 @@ function putBack({ manager, undo }: UndoPlanTools, target: () => Job, round: 1 |
   const before = (): PackageDatabase =>
     new Map(
       (replaced.read(target()).undo.packages ?? []).flatMap(({ name, before: version }) =>
-        version === undefined ? [] : [[name, installedAs(name, version)] as const],
+        version === undefined ? [] : [[name, knownByVersion(name, { version })] as const],
       ),
     );
   return putBackSteps(
@@ -157,13 +157,6 @@ async function keepNeedless(
     if (entry.isHeld !== true) await manager.setHold(name, { isHeld: true });
     await manager.setHold(name, { isHeld: false, isAuto: false });
   }
-}
-
-function installedAs(name: string, version: string): InstalledPackage {
-  return {
-    ...{ name, version, architecture: '', state: 'installed', isAuto: false, isEssential: false },
-    ...{ depends: [], provides: [], installedAt: 0 },
-  };
 }
 
 /** What came with the task goes. */

@@ -11,30 +11,16 @@ import type { Fleet, Known } from './fleet.ts';
 import { isAtWork, PROGRESS_MS, reportProgress } from './progress.ts';
 import { tidyDownloads } from './transfer.ts';
 
-/** Asks the server from time to time, by one timer. */
-export interface Agent {
-  start: () => Promise<void>;
-  /** An exchange as soon as the one under way is over. Resolves when it is over. */
-  pollNow: () => Promise<void>;
-  /** Something has ended: the same without waiting for it; no poll follows shortly behind one. */
-  wake: () => void;
-  /** The same once a download may be tried again, if nothing asks for it before. */
-  replan: () => void;
-  /** Takes over the options as they are now. What comes from another server is broken off. */
-  reload: () => Promise<void>;
-  switchTo: (isOn: boolean) => Promise<void>;
-  isOn: () => boolean;
-  close: () => Promise<void>;
-}
+export type Agent = ReturnType<typeof createAgent>;
 
 /**
- * Invariants:
+ * Asks the server from time to time, by one timer. Invariants:
  *  - there is one timer, and one exchange at a time;
  *  - it wakes for the next poll, and more often only while a job of an action runs, or for a
  *    download that is to be tried again;
  *  - switched off, nothing is sent but that it is.
  */
-export function createAgent(fleet: Fleet, random = Math.random): Agent {
+export function createAgent(fleet: Fleet, random = Math.random) {
   const { known, settings, log } = fleet;
   const memory = createMemory(fleet);
   let timer: NodeJS.Timeout | undefined;
@@ -83,23 +69,27 @@ export function createAgent(fleet: Fleet, random = Math.random): Agent {
 
   return {
     start,
-    reload: async () => {
+    /** Takes over the options as they are now. What comes from another server is broken off. */
+    reload: async (): Promise<void> => {
       last = last.then(adoptOptions(fleet, used, memory.isOn()));
       used = settings();
       await start();
     },
-    pollNow: async () => {
+    /** An exchange as soon as the one under way is over. Resolves when it is over. */
+    pollNow: async (): Promise<void> => {
       assertOn(memory.isOn());
       // The owner has mended something, maybe.
       if (known.fetchFailure !== undefined) known.fetchFailure.againMs = 0;
       await run('asked');
     },
-    wake: () => void run('woken'),
-    replan: () => {
+    /** Something has ended: the same without waiting for it; no poll follows shortly behind one. */
+    wake: (): void => void run('woken'),
+    /** The same once a download may be tried again, if nothing asks for it before. */
+    replan: (): void => {
       planNext(Math.max(0, dueAt - nowMs()));
       arm();
     },
-    switchTo: async (wanted) => {
+    switchTo: async (wanted: boolean): Promise<void> => {
       memory.switchTo(wanted);
       known.transfer?.controller.abort();
       await memory.keep();
@@ -108,7 +98,7 @@ export function createAgent(fleet: Fleet, random = Math.random): Agent {
       begin(true);
     },
     isOn: memory.isOn,
-    close: async () => {
+    close: async (): Promise<void> => {
       isClosed = true;
       clearTimeout(timer);
       known.transfer?.controller.abort();

@@ -2,7 +2,7 @@ import type { Job } from '../../../jobs/job.ts';
 import { isEnded } from '../../../jobs/states.ts';
 import type { Feedback } from '../ddi/feedback.ts';
 import { hasBegun } from '../job/check.ts';
-import { PROGRAM_STEPS } from '../job/memory.ts';
+import { PROGRAM_STEPS } from '../job/tools.ts';
 import { MOST_ATTEMPTS } from '../job/plan.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';

@@ -1,6 +1,7 @@
 import { DepotError } from '../../../errors.ts';
 import { failureFacts } from '../../../jobs/explanation.ts';
 import { unixNow } from '../../../jobs/job.ts';
+import type { OfferedAction } from '../ddi/client.ts';
 import { actionOfLink } from '../ddi/links.ts';
 import type { Chunk, Deployment } from '../ddi/schemas.ts';
 import { isOpen, type ActionEnd } from '../records/action-record.ts';
@@ -30,15 +31,16 @@ export async function offeredAt(
   if (offered?.href.includes(`/${kind}/${wanted}?`) === true && canBeNoOther(fleet, offered)) {
     return (known.offered = { ...offered, href });
   }
-  const { id, deployment, history } = await (kind === 'deploymentBase'
+  const action = await (kind === 'deploymentBase'
     ? server.client.deployment(href)
     : server.client.confirmation(href));
+  const { id } = action;
   if (id !== wanted) {
     throw new DepotError('bad_request', `cannot do the action ${wanted}: the answer is of ${id}`);
   }
-  const { chunks, download, update, maintenanceWindow: window } = deployment;
+  const { chunks, download, update, maintenanceWindow: window } = action.deployment;
   const key = actionKey(server.address, id, chunks);
-  await recordAction(fleet, server, { key, id, deployment, history });
+  await recordAction(fleet, server, { ...action, key });
   return (known.offered = {
     href,
     key,
@@ -75,12 +77,7 @@ function sourcesOf(chunks: readonly Chunk[]): Map<string, string> {
 async function recordAction(
   fleet: Fleet,
   { from }: Server,
-  {
-    key,
-    id,
-    deployment,
-    history = [],
-  }: { key: string; id: string; deployment: Deployment; history?: readonly string[] | undefined },
+  { key, id, deployment, history = [] }: OfferedAction & { key: string },
 ): Promise<void> {
   const { records, log } = fleet;
   const record = records.find(key);

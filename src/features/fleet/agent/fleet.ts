@@ -2,7 +2,6 @@ import { nowMs } from '../clock.ts';
 import type { DeviceCheck } from '../../device-check.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { PackageManager } from '../../../package-management/manager.ts';
-import type { ConnectionLimits } from '../ddi/connection.ts';
 import type { DdiClient } from '../ddi/client.ts';
 import type { Address } from '../ddi/links.ts';
 import type { Deployment, Poll } from '../ddi/schemas.ts';
@@ -28,7 +27,7 @@ export interface Fleet extends Pick<
   /** A connection of its own, for work that goes on beside the exchanges. */
   connect: (
     settings?: FleetSettings,
-    limits?: ConnectionLimits & { token?: string | undefined },
+    limits?: { answerMs?: number; token?: string | undefined },
   ) => Promise<Server>;
   /** Has the next exchange begin at once. */
   wake: () => void;

@@ -9,15 +9,6 @@ import type { FleetSettings } from '../options.ts';
 import type { WantedFile } from '../rollout/work.ts';
 import type { Fleet } from './fleet.ts';
 
-/** Where a file may come from, in the order in which it is asked for. */
-export interface Mirrors {
-  /**
-   * Tries each mirror, and leaves the rest to the origin.
-   * @returns whether the file is here
-   */
-  fetch: (file: WantedFile, signal: AbortSignal, work: Receive) => Promise<boolean>;
-  close: () => void;
-}
 type Receive = (
   source: (from: number) => Promise<IncomingMessage>,
   signal: AbortSignal,
@@ -36,16 +27,20 @@ const OWN = ['no_space', 'forbidden'];
  * Other hosts that have the files of actions as `MIRROR/SHA256`. They are sent neither the token
  * nor a client certificate, and are believed nothing: size and hash are the server's.
  */
-export async function openMirrors({ settings, log, known }: Fleet): Promise<Mirrors> {
+export async function openMirrors({ settings, log, known }: Fleet) {
   const { mirrors } = settings();
   const tls = mirrors.length === 0 ? {} : await tlsFor(settings());
   const all = mirrors.map((mirror) => ({
     mirror,
     failures: 0,
-    connection: createConnection(mirror, { tls }, { answerMs: ANSWER_MS }),
+    connection: createConnection(mirror, { tls }, ANSWER_MS),
   }));
   return {
-    fetch: async (file, signal, work) => {
+    /**
+     * Tries each mirror, and leaves the rest to the origin.
+     * @returns whether the file is here
+     */
+    fetch: async (file: WantedFile, signal: AbortSignal, work: Receive): Promise<boolean> => {
       const limitMs = START_MS + Math.ceil(file.bytes / LEAST_BYTES_PER_S) * 1000;
       for (const each of all.filter(({ failures }) => failures < MOST_FAILURES)) {
         const bounded = AbortSignal.any([signal, timeLimit(limitMs)]);
@@ -63,7 +58,7 @@ export async function openMirrors({ settings, log, known }: Fleet): Promise<Mirr
       }
       return false;
     },
-    close: () => all.forEach(({ connection }) => connection.close()),
+    close: (): void => all.forEach(({ connection }) => connection.close()),
   };
 }
 

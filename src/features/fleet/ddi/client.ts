@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
 import { parseJson } from '../../../device/durable-file.ts';
 import { DepotError } from '../../../errors.ts';
@@ -14,27 +13,13 @@ import {
   type Poll,
 } from './schemas.ts';
 
-/** The device's side of hawkBit's Direct Device Integration API (docs/reference/ddi.md). */
-export interface DdiClient {
-  /**
-   * @param etag of the last answer
-   * @returns `unchanged` if it is still that one
-   */
-  poll: (
-    etag: string | undefined,
-  ) => Promise<{ poll: Poll; etag: string | undefined } | 'unchanged'>;
-  /** `history`: what the server was told of the action. */
-  deployment: (
-    link: string,
-  ) => Promise<{ id: string; deployment: Deployment; history?: readonly string[] }>;
-  confirmation: DdiClient['deployment'];
-  cancel: (link: string) => Promise<{ id: string; stopId: string }>;
-  download: (link: string, from: number, signal: AbortSignal) => Promise<IncomingMessage>;
-  report: (id: string, feedback: Feedback) => Promise<Reception>;
-  answerCancel: (id: string, feedback: Feedback) => Promise<Reception>;
-  confirm: (id: string, isConfirmed: boolean, details: readonly string[]) => Promise<Reception>;
-  configure: (data: Readonly<Record<string, string>>, mode?: 'merge') => Promise<Reception>;
-  close: () => void;
+export type DdiClient = ReturnType<typeof createDdiClient>;
+
+/** An action as the server offers it; `history`: what the server was told of it. */
+export interface OfferedAction {
+  id: string;
+  deployment: Deployment;
+  history?: readonly string[];
 }
 
 /**
@@ -47,7 +32,8 @@ export type Reception = 'accepted' | 'ended' | 'unknown' | 'quota' | 'refused' |
 const MOST_POLL_BYTES = 64 * 1024;
 const MOST_DEPLOYMENT_BYTES = 1024 ** 2;
 
-export function createDdiClient(address: Address, connection: Connection): DdiClient {
+/** The device's side of hawkBit's Direct Device Integration API (docs/reference/ddi.md). */
+export function createDdiClient(address: Address, connection: Connection) {
   const base = devicePath(address);
   const read = async <Schema extends v.GenericSchema>(
     path: string,
@@ -60,35 +46,43 @@ export function createDdiClient(address: Address, connection: Connection): DdiCl
     receptionOf(await connection.ask({ method, path: `${base}/${path}`, body }, MOST_POLL_BYTES));
 
   return {
-    poll: async (etag) => {
+    /**
+     * @param etag of the last answer
+     * @returns `unchanged` if it is still that one
+     */
+    poll: async (
+      etag: string | undefined,
+    ): Promise<{ poll: Poll; etag: string | undefined } | 'unchanged'> => {
       const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag };
       const call: Call = { method: 'GET', path: base, headers };
       const answer = await connection.ask(call, MOST_POLL_BYTES);
       if (answer.status === 304 && etag !== undefined) return 'unchanged';
       return { poll: parse(call, pollSchema, answer), etag: answer.etag };
     },
-    deployment: async (link) => {
+    deployment: async (link: string): Promise<OfferedAction> => {
       const path = pathOfLink(link, address);
       const asked = `${path}${path.includes('?') ? '&' : '?'}actionHistory=100`;
       const { id, deployment, actionHistory } = await read(asked, deploymentSchema);
       return { id, deployment, history: actionHistory?.messages ?? [] };
     },
-    confirmation: async (link) => {
+    confirmation: async (link: string): Promise<OfferedAction> => {
       const { id, confirmation } = await read(pathOfLink(link, address), confirmationSchema);
       return { id, deployment: confirmation };
     },
-    cancel: async (link) => {
+    cancel: async (link: string) => {
       const { id, cancelAction } = await read(pathOfLink(link, address), cancelSchema);
       return { id, stopId: cancelAction.stopId };
     },
-    download: (link, from, signal) => connection.open(pathOfLink(link, address), from, signal),
-    report: (id, feedback) =>
+    download: (link: string, from: number, signal: AbortSignal) =>
+      connection.open(pathOfLink(link, address), from, signal),
+    report: (id: string, feedback: Feedback) =>
       send('POST', `deploymentBase/${id}/feedback`, feedbackBody(id, feedback)),
-    answerCancel: (id, feedback) =>
+    answerCancel: (id: string, feedback: Feedback) =>
       send('POST', `cancelAction/${id}/feedback`, feedbackBody(id, feedback)),
-    confirm: (id, isConfirmed, details) =>
+    confirm: (id: string, isConfirmed: boolean, details: readonly string[]) =>
       send('POST', `confirmationBase/${id}/feedback`, confirmationBody(isConfirmed, details)),
-    configure: (data, mode) => send('PUT', 'configData', { mode: mode ?? 'replace', data }),
+    configure: (data: Readonly<Record<string, string>>, mode: 'merge' | 'replace' = 'replace') =>
+      send('PUT', 'configData', { mode, data }),
     close: connection.close,
   };
 }

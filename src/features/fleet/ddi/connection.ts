@@ -19,41 +19,26 @@ export interface Answer {
   body: Buffer;
 }
 
+export type Connection = ReturnType<typeof createConnection>;
+
+const ANSWER_MS = 60_000;
+/** Between two pieces of a download. */
+const IDLE_MS = 60_000;
+/** At a time: one download beside the questions. */
+const MOST_SOCKETS = 2;
+
 /**
  * Requests to one server for as long as one exchange lasts. Invariants:
  *  - every request goes to the origin that is configured, and so does the token: no redirect is
  *    followed, and nothing that the server says is taken as a host;
  *  - an answer is no larger than its limit, and comes within its time.
+ * @param answerMs from the request to the end of an answer, and of a download to its head
  */
-export interface Connection {
-  /** @throws DepotError upstream_unreachable, upstream_timeout, too_large */
-  ask: (call: Call, mostBytes: number) => Promise<Answer>;
-  /**
-   * A file, or what is behind its first bytes, which the caller reads: at most `idleMs` between two
-   * pieces.
-   * @throws DepotError as above
-   */
-  open: (path: string, from: number, signal: AbortSignal) => Promise<IncomingMessage>;
-  close: () => void;
-}
-
-export interface ConnectionLimits {
-  /** From the request to the end of an answer, and of a download to its head. Default 60 s. */
-  answerMs?: number;
-  /** Between two pieces of a download. Default 60 s. */
-  idleMs?: number;
-}
-
-const ANSWER_MS = 60_000;
-const IDLE_MS = 60_000;
-/** At a time: one download beside the questions. */
-const MOST_SOCKETS = 2;
-
 export function createConnection(
   server: string,
   { authorization, tls }: Credentials,
-  { answerMs = ANSWER_MS, idleMs = IDLE_MS }: ConnectionLimits = {},
-): Connection {
+  answerMs = ANSWER_MS,
+) {
   const url = new URL(server);
   const isTls = url.protocol === 'https:';
   const shared = { keepAlive: true, maxSockets: MOST_SOCKETS };
@@ -73,9 +58,7 @@ export function createConnection(
         headers: {
           accept: 'application/json',
           ...(authorization === undefined ? {} : { authorization }),
-          ...(body === undefined
-            ? {}
-            : { 'content-type': 'application/json', 'content-length': body.length }),
+          ...(body && { 'content-type': 'application/json', 'content-length': body.length }),
           ...call.headers,
         },
       });
@@ -102,24 +85,29 @@ export function createConnection(
   };
 
   return {
-    ask: (call, mostBytes) =>
+    /** @throws DepotError upstream_unreachable, upstream_timeout, too_large */
+    ask: (call: Call, mostBytes: number): Promise<Answer> =>
       answered(call, async (limit) => {
         const response = await send(call, limit);
         const body = await readBody(response, mostBytes);
         return { status: response.statusCode ?? 0, etag: response.headers.etag, body };
       }),
-    open: (path, from, signal) => {
+    /**
+     * A file, or what is behind its first bytes, which the caller reads.
+     * @throws DepotError as above
+     */
+    open: (path: string, from: number, signal: AbortSignal): Promise<IncomingMessage> => {
       const range: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
       const call: Call = { method: 'GET', path, headers: { ...range, accept: '*/*' } };
       return answered(call, async (limit) => {
         const response = await send(call, AbortSignal.any([signal, limit]));
-        response.setTimeout(idleMs, () =>
-          response.destroy(new Error(`nothing came for ${idleMs / 1000} s`)),
+        response.setTimeout(IDLE_MS, () =>
+          response.destroy(new Error(`nothing came for ${IDLE_MS / 1000} s`)),
         );
         return response;
       });
     },
-    close: () => agent.destroy(),
+    close: (): void => agent.destroy(),
   };
 }
 

@@ -1,19 +1,11 @@
 import { rm } from 'node:fs/promises';
 import * as v from 'valibot';
 import { readJson, replaceFile } from '../../../device/durable-file.ts';
-import type { InstalledPackage, PackageDatabase } from '../../../package-management/database.ts';
+import { knownByVersion, type PackageDatabase } from '../../../package-management/database.ts';
 
-/**
- * What was on the device before the first change of an action, which may be several transactions
- * of the package manager: its own copy is of before the last one.
- */
-export interface Baseline {
-  save: (key: string, baseline: BaselineContent) => Promise<void>;
-  read: (key: string) => Promise<BaselineContent | undefined>;
-  forget: () => Promise<void>;
-}
+export type Baseline = ReturnType<typeof createBaseline>;
 
-export interface BaselineContent {
+interface BaselineContent {
   packages: PackageDatabase;
   /** Text of each configuration file that is to be changed, by its name. */
   configs: Readonly<Record<string, string>>;
@@ -28,39 +20,28 @@ const schema = v.object({
   changed: v.optional(v.record(v.string(), v.string())),
 });
 
-export function createBaseline(file: string): Baseline {
+/**
+ * What was on the device before the first change of an action, which may be several transactions
+ * of the package manager: its own copy is of before the last one.
+ */
+export function createBaseline(file: string) {
   return {
-    save: async (key, { packages, ...texts }) => {
+    save: async (key: string, { packages, ...texts }: BaselineContent) => {
       const entries = [...packages].map(
         ([name, { version, state }]) => [name, { version, state }] as const,
       );
       const content = { key, packages: Object.fromEntries(entries), ...texts };
       await replaceFile(file, `${JSON.stringify(content)}\n`);
     },
-    read: async (key) => {
+    read: async (key: string): Promise<BaselineContent | undefined> => {
       const found = v.safeParse(schema, await readJson(file));
       if (!found.success || found.output.key !== key) return undefined;
       const { packages, ...texts } = found.output;
       const entries = Object.entries(packages).map(
-        ([name, { version, state }]) => [name, entryOf(name, version, state)] as const,
+        ([name, kept]) => [name, knownByVersion(name, kept)] as const,
       );
       return { ...texts, packages: new Map(entries) };
     },
     forget: () => rm(file, { force: true }),
-  };
-}
-
-/** Nobody asks such a database for more than that. */
-function entryOf(name: string, version: string, state: string): InstalledPackage {
-  return {
-    name,
-    version,
-    state,
-    architecture: '',
-    isAuto: false,
-    isEssential: false,
-    depends: [],
-    provides: [],
-    installedAt: 0,
   };
 }

@@ -5,17 +5,17 @@ import { DepotError, reasonOf } from '../../../errors.ts';
 import { slots, type Remembering } from '../../../jobs/memory.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 import { removalSet } from '../../../package-management/dependencies.ts';
-import { failureError } from '../../../package-management/failure.ts';
+import { explained, failureError } from '../../../package-management/failure.ts';
 import type { InspectedFile, PackageChange } from '../../../package-management/manager.ts';
 import { isPackageName, OWN_PACKAGE } from '../../../package-management/names.ts';
 import { isPresent } from '../../../package-management/database.ts';
 import { systemFailure } from '../../../package-management/system-packages.ts';
-import { remedyOf, type Problem } from '../../../package-management/problem.ts';
+import type { Problem } from '../../../package-management/problem.ts';
 import { fleetFailure } from '../failures.ts';
 import { checkAllowed, MOST_SIGNATURE_BYTES, readVerificationKey } from '../rollout/permission.ts';
 import type { Work } from '../rollout/work.ts';
 import { readChangedSettings } from './changed-settings.ts';
-import { checkTokenFile } from './token-steps.ts';
+import { checkTokenFile } from './verify-steps.ts';
 import { packagesNamed, type FleetJobTools, type Task } from './tools.ts';
 
 /** What the check found, for the steps behind it. */
@@ -159,10 +159,7 @@ async function markOlder(
 /** What says itself what is wrong, no space say, keeps its codes. */
 function damaged(label: string, cause: unknown): DepotError {
   const known = cause instanceof DepotError ? cause : undefined;
-  const explanation = known?.explanation ?? {
-    code: 'damaged_package',
-    remedy: remedyOf('damaged_package'),
-  };
+  const explanation = known?.explanation ?? explained('damaged_package');
   const message = `cannot install ${label}: ${reasonOf(cause)}`;
   return new DepotError(known?.code ?? 'bad_request', message, { cause, explanation });
 }

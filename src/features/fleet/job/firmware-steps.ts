@@ -37,11 +37,14 @@ export function firmwareSteps(tools: FleetJobTools, { work }: Task): Step[] {
   if (firmware === undefined) return [];
   const { file, version, keep_settings: keepsSettings } = firmware;
   const image = tools.downloads.fileOf(file);
-  const step = (id: string, label: string, argv: readonly string[]): CommandStep => ({
+  const step = (id: string, label: string, argv: Command['argv']): CommandStep => ({
     id,
     label,
     mustSucceed: true,
-    command: async () => ((await isRunning(tools, version)) ? undefined : commandOf(tools, argv)),
+    command: async () =>
+      (await isRunning(tools, version))
+        ? undefined
+        : { argv, environment: tools.scriptEnvironment, cwd: '/' },
     failure: (context) => failureOf(file, context),
   });
   const keep = keepsSettings ? [] : ['-n'];
@@ -51,9 +54,7 @@ export function firmwareSteps(tools: FleetJobTools, { work }: Task): Step[] {
     memoryStep(tools, firmware),
     step('firmware-test', 'check', ['sysupgrade', '-T', image]),
     beforeChangeStep(tools, 'upgrade'),
-    step(FLASH, 'install the firmware', [
-      ...['sh', '-c', flash, 'sh', 'sysupgrade', ...keep, image],
-    ]),
+    step(FLASH, 'install the firmware', ['sh', '-c', flash, 'sh', 'sysupgrade', ...keep, image]),
   ];
 }
 
@@ -85,10 +86,6 @@ export function firmwareRepair(tools: FleetJobTools, { work, key }: Task): Step[
       } else addToError(`the firmware ${version} does not run`);
     }),
   ];
-}
-
-function commandOf({ scriptEnvironment }: FleetJobTools, argv: readonly string[]): Command {
-  return { argv: [...argv] as [string, ...string[]], environment: scriptEnvironment, cwd: '/' };
 }
 
 async function failureOf(

@@ -19,8 +19,14 @@ import {
 } from '../../../package-management/transaction/judgement.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
 import { readFound } from './check.ts';
-import { PROGRAM_STEPS, rememberProgram } from './memory.ts';
-import { actStep, packagesNamed, type FleetJobTools, type Task } from './tools.ts';
+import {
+  PROGRAM_STEPS,
+  rememberProgram,
+  actStep,
+  packagesNamed,
+  type FleetJobTools,
+  type Task,
+} from './tools.ts';
 
 /**
  * The changes of packages that an action is made of, each a transaction of its own: package files,

@@ -14,13 +14,19 @@ import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun, readFound } from './check.ts';
 import { packageSteps } from './package-steps.ts';
 import { firmwareRepair, firmwareSteps } from './firmware-steps.ts';
-import { begunPrograms, hasSucceeded, succeeded } from './memory.ts';
+import {
+  begunPrograms,
+  hasSucceeded,
+  succeeded,
+  actStep,
+  packagesNamed,
+  type FleetJobTools,
+  type Task,
+} from './tools.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import { beginStep, withLimit } from './time-limit.ts';
-import { tokenSteps } from './token-steps.ts';
-import { actStep, packagesNamed, type FleetJobTools, type Task } from './tools.ts';
+import { tokenSteps, verifySteps } from './verify-steps.ts';
 import { updateSteps } from './update-steps.ts';
-import { verifySteps } from './verify-steps.ts';
 
 /** Parameters of a job of the kind `fleet`. */
 export function paramsOf(key: string, work: Work): Record<string, string> {

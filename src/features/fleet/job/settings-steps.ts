@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { rewriteFile } from '../../../device/durable-file.ts';
 import { DepotError } from '../../../errors.ts';
 import type { Step } from '../../../jobs/plan.ts';
-import { hasSucceeded, succeeded } from './memory.ts';
-import { actStep, type FleetJobTools, type Task } from './tools.ts';
+import { hasSucceeded, succeeded, actStep, type FleetJobTools, type Task } from './tools.ts';
 
 /** Sets options in the device's configuration, and has its services read them. */
 export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[] {

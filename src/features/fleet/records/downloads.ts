@@ -15,23 +15,7 @@ import type { WantedFile } from '../rollout/work.ts';
 /** Answers the bytes of a file from an offset, or all of it. */
 export type OpenSource = (from: number, signal: AbortSignal) => Promise<IncomingMessage>;
 
-/**
- * Files of actions, each named by its SHA-256, never by what the server calls it. Invariants:
- *  - a file under its own name is whole, and has that hash;
- *  - one that is not whole yet ends in `.part`, and goes on where it ends;
- *  - no file grows beyond what was announced, and none begins for which there is no room.
- */
-export interface Downloads {
-  fileOf: (file: FileName) => string;
-  /** Whether it is there, whole: read and hashed again. */
-  isWhole: (file: FileName) => Promise<boolean>;
-  /** @throws DepotError too_large, no_space, upstream_unreachable, bad_request: another checksum */
-  fetch: (file: WantedFile, source: OpenSource, options: FetchOptions) => Promise<void>;
-  /** Bytes that are there of a file, whole or not. */
-  size: (file: FileName) => Promise<number>;
-  /** Removes all others. */
-  keepOnly: (hashes: ReadonlySet<string>) => Promise<void>;
-}
+export type Downloads = ReturnType<typeof createDownloads>;
 
 export interface FetchOptions {
   signal: AbortSignal;
@@ -46,7 +30,13 @@ type FileName = Pick<WantedFile, 'sha256' | 'ending'>;
 /** Left free beside the files that are fetched. */
 const FREE_BYTES = 2 * 1024 ** 2;
 
-export function createDownloads(folder: string): Downloads {
+/**
+ * Files of actions, each named by its SHA-256, never by what the server calls it. Invariants:
+ *  - a file under its own name is whole, and has that hash;
+ *  - one that is not whole yet ends in `.part`, and goes on where it ends;
+ *  - no file grows beyond what was announced, and none begins for which there is no room.
+ */
+export function createDownloads(folder: string) {
   const fileOf = ({ sha256, ending }: FileName): string => join(folder, `${sha256}.${ending}`);
   const partOf = (file: FileName): string => `${fileOf(file)}.part`;
   /** Another user's folder, or a link of theirs, counts as none: names in it lead anywhere. */
@@ -66,9 +56,13 @@ export function createDownloads(folder: string): Downloads {
     );
   return {
     fileOf,
-    isWhole: async (file) => (await inOwnFolder(async () => hashOf(fileOf(file)))) === file.sha256,
-    size: async (file) => Math.max(await size(fileOf(file)), await size(partOf(file))),
-    fetch: async (wanted, source, options) => {
+    /** Whether it is there, whole: read and hashed again. */
+    isWhole: async (file: FileName) =>
+      (await inOwnFolder(async () => hashOf(fileOf(file)))) === file.sha256,
+    /** Bytes that are there of a file, whole or not. */
+    size: async (file: FileName) => Math.max(await size(fileOf(file)), await size(partOf(file))),
+    /** @throws DepotError too_large, no_space, upstream_unreachable, bad_request: another sum */
+    fetch: async (wanted: WantedFile, source: OpenSource, options: FetchOptions) => {
       const part = partOf(wanted);
       const directory = await openPrivateFolder(folder);
       try {
@@ -81,7 +75,8 @@ export function createDownloads(folder: string): Downloads {
         await directory.close();
       }
     },
-    keepOnly: async (hashes) => {
+    /** Removes all others. */
+    keepOnly: async (hashes: ReadonlySet<string>): Promise<void> => {
       await inOwnFolder(async () => {
         for (const name of await readdir(folder).catch(() => [])) {
           if (!hashes.has(name.split('.')[0] ?? '')) await rm(join(folder, name), { force: true });

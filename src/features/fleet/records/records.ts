@@ -6,24 +6,7 @@ import { systemCode } from '../../../errors.ts';
 import { unixNow } from '../../../jobs/job.ts';
 import { isOpen, recordSchema, type ActionRecord, type NewRecord } from './action-record.ts';
 
-/**
- * The actions that this device knows, one file each. Of those that went to make room it knows the
- * highest id of each server, in numbers as hawkBit gives them.
- */
-export interface ActionRecords {
-  find: (key: string) => ActionRecord | undefined;
-  /** Up to which id actions of this server have no record any more, if that one is among them. */
-  forgottenUpTo: (action: Pick<ActionRecord, 'from' | 'actionId'>) => string | undefined;
-  /** Oldest first. */
-  all: () => ActionRecord[];
-  /** Resolves when the record is on the medium. */
-  add: (record: NewRecord) => Promise<void>;
-  /**
-   * Resolves when the change is on the medium. Changes of one record follow one another.
-   * @returns the record as it is then; undefined if there is none
-   */
-  update: (key: string, change: Partial<ActionRecord>) => Promise<ActionRecord | undefined>;
-}
+export type ActionRecords = Awaited<ReturnType<typeof openRecords>>;
 
 /** Beyond it the oldest that are over, and reported, go: flash is small. */
 const MOST_RECORDS = 200;
@@ -32,7 +15,11 @@ const MOST_UNREPORTED = 400;
 const FORGOTTEN_FILE = 'forgotten.json';
 const FILE_NAME = /^([0-9a-f]{64})\.json$/;
 
-export async function openRecords(folder: string): Promise<ActionRecords> {
+/**
+ * The actions that this device knows, one file each. Of those that went to make room it knows the
+ * highest id of each server, in numbers as hawkBit gives them.
+ */
+export async function openRecords(folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const [known, forgotten] = [await readAll(folder), await readForgotten(folder)];
   const fileOf = (key: string): string => join(folder, `${key}.json`);
@@ -68,11 +55,14 @@ export async function openRecords(folder: string): Promise<ActionRecords> {
     }
   };
   return {
-    find: (key) => known.get(key),
-    forgottenUpTo: ({ from, actionId }) =>
+    find: (key: string) => known.get(key),
+    /** Up to which id actions of this server have no record any more, if that one is among them. */
+    forgottenUpTo: ({ from, actionId }: Pick<ActionRecord, 'from' | 'actionId'>) =>
       isNumber(actionId) && isUpTo(actionId, forgotten[from]) ? forgotten[from] : undefined,
+    /** Oldest first. */
     all,
-    add: (record) =>
+    /** Resolves when the record is on the medium. */
+    add: (record: NewRecord): Promise<void> =>
       next(async () => {
         const greatest = Math.max(0, ...all().map(({ number }) => number));
         await write({ ...v.parse(recordSchema, record), number: greatest + 1 });
@@ -80,7 +70,11 @@ export async function openRecords(folder: string): Promise<ActionRecords> {
         await syncPath(join(folder, '..'));
         await prune();
       }),
-    update: (key, change) =>
+    /**
+     * Resolves when the change is on the medium. Changes of one record follow one another.
+     * @returns the record as it is then; undefined if there is none
+     */
+    update: (key: string, change: Partial<ActionRecord>): Promise<ActionRecord | undefined> =>
       next(async () => {
         const record = known.get(key);
         if (record === undefined) return undefined;
@@ -129,15 +123,11 @@ async function readAll(folder: string): Promise<Map<string, ActionRecord>> {
   for (const name of await readdir(folder)) {
     const key = FILE_NAME.exec(name)?.[1];
     if (key === undefined) continue;
-    records.push((await readOne(join(folder, name), key)) ?? damaged(key));
+    const found = v.safeParse(recordSchema, await readKnown(join(folder, name)));
+    records.push(found.success && found.output.key === key ? found.output : damaged(key));
   }
   records.sort((a, b) => a.number - b.number || a.createdAt - b.createdAt);
   return new Map(records.map((record) => [record.key, record]));
-}
-
-async function readOne(file: string, key: string): Promise<ActionRecord | undefined> {
-  const found = v.safeParse(recordSchema, await readKnown(file));
-  return found.success && found.output.key === key ? found.output : undefined;
 }
 
 /** Nobody knows how far it came, so that it is not begun again. */

@@ -79,14 +79,13 @@ function refused(why: string): DepotError {
   return new DepotError('forbidden', `cannot do the action: ${why}`);
 }
 
-/** A public key of usign's, by which the owner signs what a device does. */
-export interface VerificationKey {
-  /** Whether the text is a signature over these bytes, by this key. */
-  isSigned: (content: Uint8Array, signature: string) => boolean;
-}
+type VerificationKey = Awaited<ReturnType<typeof readVerificationKey>>;
 
-/** @throws DepotError unavailable if the file holds no such key */
-export async function readVerificationKey(path: string): Promise<VerificationKey> {
+/**
+ * A public key of usign's, by which the owner signs what a device does.
+ * @throws DepotError unavailable if the file holds no such key
+ */
+export async function readVerificationKey(path: string) {
   const unusable = (why: string): DepotError =>
     new DepotError('unavailable', `cannot use fleet.key_file: ${why}`);
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
@@ -95,7 +94,8 @@ export async function readVerificationKey(path: string): Promise<VerificationKey
   const key = parseUsignKey(text.trim());
   if (key === undefined) throw unusable('it holds no public key of usign');
   return {
-    isSigned: (content, signatureFile) => {
+    /** Whether the text is a signature over these bytes, by this key. */
+    isSigned: (content: Uint8Array, signatureFile: string): boolean => {
       const signature = parseUsignSignature(signatureFile.trim());
       return signature !== undefined && isSignedBy(content, signature, key);
     },
