@@ -1,7 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { expect, onTestFinished, test } from 'vitest';
 
 import { createNotes } from '../../src/device/notes.ts';
@@ -9,6 +5,7 @@ import { createConfirmOrBack, type ConfirmOrBack } from '../../src/jobs/confirm-
 import type { Job } from '../../src/jobs/job.ts';
 import { unixNow } from '../../src/jobs/job.ts';
 import { createLog } from '../../src/log.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What outlives a daemon, and the clock of the boot. */
 interface Device {
@@ -21,8 +18,7 @@ interface Device {
 }
 
 async function newDevice(): Promise<Device> {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-confirm-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   return { folder, jobs: [], bootId: 'one', uptimeS: 1000, back: [] };
 }
 
@@ -64,7 +60,8 @@ async function startDaemon(device: Device): Promise<Daemon> {
 }
 
 /** The next daemon reads what the last one wrote. */
-const written = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+const written = ({ folder }: Device): Promise<void> =>
+  expect.poll(() => createNotes(folder).read('to-confirm')).toHaveProperty('task');
 
 test('what nobody confirms goes back when its time is over, and not before', async () => {
   const device = await newDevice();
@@ -112,7 +109,7 @@ test('a daemon that was killed goes on with the time that was left', async () =>
   const device = await newDevice();
   const daemon = await startDaemon(device);
   daemon.ends({});
-  await written();
+  await written(device);
   daemon.close();
   device.uptimeS += 60;
   const next = await startDaemon(device);
@@ -133,7 +130,7 @@ test('after a boot the time begins anew, and after the next one it is over', asy
   const device = await newDevice();
   const daemon = await startDaemon(device);
   daemon.ends({});
-  await written();
+  await written(device);
   daemon.close();
   Object.assign(device, { bootId: 'two', uptimeS: 20 });
   const second = await startDaemon(device);

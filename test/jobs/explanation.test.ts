@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -9,28 +8,26 @@ import { failureFacts, sentence } from '../../src/jobs/explanation.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openJournal } from '../../src/jobs/journal/journal.ts';
 import { readEntry, toLine } from '../../src/jobs/journal/record.ts';
-import { isEnded } from '../../src/jobs/states.ts';
+import { jobOf } from './job-of.ts';
 import { openQueue, request, type OpenQueue } from './open-queue.ts';
+import { ended, submitTo } from './queue-of-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
 let open: OpenQueue;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-explanation-'));
+  folder = await temporaryFolder();
   open = await openQueue(folder);
 });
 
 afterEach(async () => {
   open.queue.close();
   await open.journal.close();
-  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 async function run(params: Record<string, string>): Promise<Job> {
-  const submission = await open.queue.submit(request('a', params));
-  if (!('job' in submission)) throw new Error('cannot run the job');
-  await expect.poll(() => isEnded(submission.job.state), { timeout: 20_000 }).toBe(true);
-  return submission.job;
+  return ended(await submitTo(open.queue, request('a', params)));
 }
 
 test('a job whose step explains why it fails has that on record, and keeps it over a restart', async () => {
@@ -79,10 +76,10 @@ test.each([
   ['that waits', { 1: 'true' }],
 ])('a job %s and is stopped has the code stopped', async (which, params) => {
   const ahead =
-    which === 'that waits' ? await open.queue.submit(request('b', { 1: 'sleep 30' })) : undefined;
-  const submission = await open.queue.submit(request('a', params));
-  if (!('job' in submission)) throw new Error('cannot run the job');
-  const { job } = submission;
+    which === 'that waits'
+      ? await submitTo(open.queue, request('b', { 1: 'sleep 30' }))
+      : undefined;
+  const job = await submitTo(open.queue, request('a', params));
   if (which === 'that runs') {
     await expect
       .poll(() => readFile(join(folder, 'on'), 'utf8').catch(() => ''), { timeout: 20_000 })
@@ -91,12 +88,11 @@ test.each([
 
   await open.queue.stop(job.id);
 
-  await expect.poll(() => isEnded(job.state), { timeout: 20_000 }).toBe(true);
-  expect(job).toMatchObject({ state: 'stopped', errorCode: 'stopped' });
+  expect(await ended(job)).toMatchObject({ state: 'stopped', errorCode: 'stopped' });
   expect(job.remedy).not.toBe('');
-  if (ahead !== undefined && 'job' in ahead) {
-    await open.queue.stop(ahead.job.id);
-    await expect.poll(() => isEnded(ahead.job.state), { timeout: 20_000 }).toBe(true);
+  if (ahead !== undefined) {
+    await open.queue.stop(ahead.id);
+    await ended(ahead);
   }
 });
 
@@ -133,22 +129,11 @@ test('a full disk is no_space, whoever says so', () => {
 });
 
 test('a record without codes is read, and so is one of a later version', () => {
-  const job: Job = {
-    id: 'a'.repeat(32),
-    kind: 'install',
-    lane: 'package',
-    subject: 'a',
-    params: {},
-    command: 'install a',
+  const job = jobOf('a'.repeat(32), {
     state: 'running',
-    createdAt: 1,
     phase: 'repair',
-    done: [],
-    runs: 0,
-    resumes: 0,
-    memory: {},
     verdict: { state: 'failed', error: 'cannot', exitCode: 1 },
-  };
+  });
   const known = { ...job, errorCode: 'of-a-later-version', packages: ['a'], remedy: 'Wait.' };
 
   expect(readEntry(toLine(job))).toEqual({ job: expect.objectContaining(job) as Job });

@@ -11,6 +11,7 @@ import type { Plan } from '../../src/jobs/plan.ts';
 import type { Queue } from '../../src/jobs/queue.ts';
 import { runCommand } from '../device/command.ts';
 import { openQueue, request, type OpenQueue } from './open-queue.ts';
+import { submitTo } from './queue-of-test.ts';
 import { jobOf, savedIn } from './job-of.ts';
 
 /** What makes a record longer than what is left on a full disk. */
@@ -230,9 +231,7 @@ function noteOf(step: string): string {
 }
 
 async function submit(params: Record<string, string>, subject = 'demo'): Promise<Job> {
-  const submission = await open.queue.submit(request(subject, params));
-  if (!('job' in submission)) throw new Error('cannot submit: it contradicts another job');
-  return submission.job;
+  return submitTo(open.queue, request(subject, params));
 }
 
 /** What the next daemon makes of the records. */

@@ -1,21 +1,19 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { Act, CommandStep, Step } from '../../src/jobs/plan.ts';
-import { isEnded } from '../../src/jobs/states.ts';
 import { openQueue, request } from './open-queue.ts';
+import { ended, submitTo } from './queue-of-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-late-'));
+  folder = await temporaryFolder();
   // A script(1) that hands on what was printed when the command has long ended.
   const late = '#!/bin/sh\n/usr/bin/script "$@" >late\ncode=$?\nsleep 0.3\ncat late\nexit $code\n';
   await writeFile(join(folder, 'script'), late, { mode: 0o755 });
 });
-afterEach(() => rm(folder, { recursive: true }));
-
 const command = (text: string): CommandStep => ({
   id: 'command',
   label: 'command',
@@ -38,10 +36,7 @@ async function logOf(steps: Step[]): Promise<string> {
   const { queue, journal, logs } = await openQueue(folder, {
     changePlan: () => ({ steps, repair: [] }),
   });
-  const submission = await queue.submit(request('demo', {}));
-  if (!('job' in submission)) throw new Error('it was not taken');
-  const { job } = submission;
-  await expect.poll(() => isEnded(job.state)).toBe(true);
+  const job = await ended(await submitTo(queue, request('demo', {})));
   const log = await readFile(logs.fileOf(job.id), 'utf8');
   expect(job.logBytes).toBe(Buffer.byteLength(log));
   await journal.close();

@@ -1,29 +1,21 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 
-import { isEnded } from '../../src/jobs/states.ts';
 import type { Job } from '../../src/jobs/job.ts';
-import { openQueue, request, type OpenQueue } from './open-queue.ts';
+import { request, type OpenQueue } from './open-queue.ts';
+import { ended, queueOfEachTest, submitTo } from './queue-of-test.ts';
 
 /** What a package's script leaves in the background lives on, as after a command by hand. */
 
 let folder: string;
 let open: OpenQueue;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-left-'));
-  open = await openQueue(folder);
-});
-
+queueOfEachTest((...made) => ([folder, open] = made));
 afterEach(async () => {
   for (const pid of await services()) end(pid);
-  open.queue.close();
-  await open.journal.close();
-  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 const WAYS = ['sleep 300 &', 'nohup sleep 300 &', 'setsid sleep 300 &'];
@@ -66,14 +58,7 @@ test('the death of the command ends what runs in its group', async () => {
 });
 
 async function submit(params: Record<string, string>): Promise<Job> {
-  const submission = await open.queue.submit(request('services', params));
-  if (!('job' in submission)) throw new Error('cannot submit: another one stands against it');
-  return submission.job;
-}
-
-async function ended(job: Job): Promise<Job> {
-  await expect.poll(() => isEnded(job.state), { timeout: 20_000 }).toBe(true);
-  return job;
+  return submitTo(open.queue, request('services', params));
 }
 
 async function services(): Promise<number[]> {

@@ -1,20 +1,16 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { Job } from '../../src/jobs/job.ts';
 import { jobsToForget } from '../../src/jobs/pruning.ts';
 import { openQueue, request, type OpenQueue } from './open-queue.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-pruning-'));
-});
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
+beforeEach(async () => (folder = await temporaryFolder()));
 
 test('of the jobs that have ended no more than the limit are kept, the newest, and their logs with them', async () => {
   const open = await openQueue(folder, { limits: { jobs: 3, logBytes: 1024 ** 2 } });

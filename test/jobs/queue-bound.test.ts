@@ -1,31 +1,22 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import type { Job } from '../../src/jobs/job.ts';
 import type { JobRequest } from '../../src/jobs/queue.ts';
-import { isEnded } from '../../src/jobs/states.ts';
 import { openQueue, request } from './open-queue.ts';
+import { ended, submitTo } from './queue-of-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('no more jobs wait than may, however many come in one moment', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-queue-'));
+  const folder = await temporaryFolder();
   const { queue, journal } = await openQueue(folder, { mostQueued: 3 });
   onTestFinished(async () => {
     queue.close();
     await journal.close();
-    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
-  const submit = async (asked: JobRequest): Promise<Job> => {
-    const submission = await queue.submit(asked);
-    if ('conflict' in submission) throw new Error('cannot be');
-    return submission.job;
-  };
-  const ended = async (job: Job): Promise<Job> => {
-    await expect.poll(() => isEnded(job.state)).toBe(true);
-    return job;
-  };
+  const submit = (asked: JobRequest): Promise<Job> => submitTo(queue, asked);
   const first = await submit(request('first', { 1: 'until [ -e go ]; do sleep 0.02; done' }));
 
   const results = await Promise.allSettled(

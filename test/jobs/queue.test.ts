@@ -1,29 +1,23 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import type { Job } from '../../src/jobs/job.ts';
-import { isEnded } from '../../src/jobs/states.ts';
 import type { JobRequest, Queue } from '../../src/jobs/queue.ts';
 import { openQueue, request, type OpenQueue } from './open-queue.ts';
+import { ended, queueOfEachTest, submitTo } from './queue-of-test.ts';
 
 let folder: string;
 let open: OpenQueue;
 let queue: Queue;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-queue-'));
-  open = await openQueue(folder);
+queueOfEachTest((...made) => {
+  [folder, open] = made;
   queue = open.queue;
 });
 
-afterEach(async () => {
-  queue.close();
-  await open.journal.close();
-  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
-});
+const submit = (wanted: JobRequest): Promise<Job> => submitTo(queue, wanted);
 
 /** Waits until somebody creates the file. */
 const UNTIL = (name: string): string => `until [ -e ${name} ]; do sleep 0.02; done`;
@@ -283,17 +277,3 @@ test('every job has an id that nobody can guess, and none is given twice', async
   expect(jobs.every(({ id }) => /^[0-9a-f]{32}$/.test(id))).toBe(true);
   for (const job of jobs) await ended(job);
 });
-
-async function submit(wanted: JobRequest): Promise<Job> {
-  const submission = await queue.submit(wanted);
-  if ('conflict' in submission) {
-    throw new Error(`cannot submit: job ${submission.conflict.id} contradicts`);
-  }
-  return submission.job;
-}
-
-async function ended(job: Job | undefined): Promise<Job> {
-  if (job === undefined) throw new Error('cannot wait: there is no job');
-  await expect.poll(() => isEnded(job.state), { timeout: 20_000 }).toBe(true);
-  return job;
-}

@@ -1,18 +1,16 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { createProcesses } from '../../src/device/processes.ts';
 import { retryFrom, type Act, type CommandStep, type Step } from '../../src/jobs/plan.ts';
-import { isEnded } from '../../src/jobs/states.ts';
 import { killAll } from '../faults/process-scan.ts';
 import { openQueue, request } from './open-queue.ts';
+import { ended, submitTo } from './queue-of-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
-beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'depotd-ready-'))));
-afterEach(() => rm(folder, { recursive: true }));
-
+beforeEach(async () => (folder = await temporaryFolder()));
 /** Settles when the holder of the job is there. */
 const seeHolder: Act['act'] = async ({ job }) => {
   await expect.poll(createProcesses().jobsUnderWay).toContain(job.id);
@@ -38,10 +36,7 @@ const PATH = { PATH: process.env.PATH ?? '' };
 async function run(steps: Step[]): Promise<[string, string[]]> {
   const changePlan = () => ({ steps, repair: [] });
   const { queue, journal } = await openQueue(folder, { changePlan });
-  const submission = await queue.submit(request('demo', {}));
-  if (!('job' in submission)) throw new Error('it was not taken');
-  const { job } = submission;
-  await expect.poll(() => isEnded(job.state)).toBe(true);
+  const job = await ended(await submitTo(queue, request('demo', {})));
   expect(await createProcesses().jobsUnderWay()).not.toContain(job.id);
   await journal.close();
   const ran = await readFile(join(folder, 'ran'), 'utf8').catch(() => '');
@@ -96,14 +91,10 @@ test('a command is not begun if the stop comes while its holder is put on record
   const { queue, journal } = await openQueue(folder, {
     onSaved: ({ process: mark }) => mark && stop(),
   });
-  const submission = await queue.submit(request('demo', { '1': 'touch ran' }));
-  if (!('job' in submission)) throw new Error('it was not taken');
-  const { job } = submission;
+  const job = await submitTo(queue, request('demo', { '1': 'touch ran' }));
   stop = () => void queue.stop(job.id);
 
-  await expect.poll(() => isEnded(job.state), { timeout: 20_000 }).toBe(true);
-
-  expect(job).toMatchObject({ state: 'stopped', exitCode: 143 });
+  expect(await ended(job)).toMatchObject({ state: 'stopped', exitCode: 143 });
   expect(await readdir(folder)).not.toContain('ran');
   await journal.close();
 });

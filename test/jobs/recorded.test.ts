@@ -1,20 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { Act, CommandStep, Step } from '../../src/jobs/plan.ts';
-import { isEnded } from '../../src/jobs/states.ts';
 import { openQueue, request } from './open-queue.ts';
+import { ended, submitTo } from './queue-of-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
 let events: string[];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-recorded-'));
+  folder = await temporaryFolder();
   events = [];
 });
-afterEach(() => rm(folder, { recursive: true }));
-
 function actOf(id: string, isRecorded = false): Act {
   const act: Act['act'] = ({ memory }) => {
     events.push(id);
@@ -43,9 +39,7 @@ async function eventsOf(steps: Step[]): Promise<string[]> {
       events.push(`on record: ${done.join()} ${Object.keys(memory).join()}${more}`);
     },
   });
-  const submission = await queue.submit(request('demo', {}));
-  if (!('job' in submission)) throw new Error('it was not taken');
-  await expect.poll(() => isEnded(submission.job.state)).toBe(true);
+  await ended(await submitTo(queue, request('demo', {})));
   await journal.close();
   return events.slice(1);
 }

@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { createTaskLogs, type TaskLogs } from '../../src/jobs/log.ts';
 import type { StepContext } from '../../src/jobs/plan.ts';
 import { contextOf } from '../../src/jobs/step-context.ts';
 import { jobOf } from './job-of.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Characters of one, two, three and four bytes. */
 const WORD = 'aé€😀';
@@ -14,11 +12,9 @@ let folder: string;
 let logs: TaskLogs;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-context-'));
+  folder = await temporaryFolder();
   logs = await createTaskLogs(folder);
 });
-afterEach(() => rm(folder, { recursive: true }));
-
 async function contextWith(log: string): Promise<StepContext> {
   const job = jobOf('one');
   await logs.append(job.id, log);

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -8,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Job } from '../../src/jobs/job.ts';
 import { runCommand, startCommand, type RunningCommand } from '../device/command.ts';
 import { bundledProgram } from '../support/bundled-program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Whatever happens, no job begins while a process of the one before it lives. */
 
@@ -16,14 +16,11 @@ const DAEMON = await bundledProgram(join(import.meta.dirname, 'queue-daemon.ts')
 let folder: string;
 const daemons: RunningCommand[] = [];
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-under-way-'));
-});
+beforeEach(async () => (folder = await temporaryFolder()));
 
 afterEach(async () => {
   for (const daemon of daemons.splice(0)) daemon.signal('SIGKILL');
   await writeFile(join(folder, 'go'), '');
-  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 /** Until the file is there, or the folder has gone with its test. */

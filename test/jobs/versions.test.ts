@@ -1,22 +1,18 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { Job } from '../../src/jobs/job.ts';
 import { startCommand } from '../device/command.ts';
 import { bundledProgram } from '../support/bundled-program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const DAEMON = await bundledProgram(join(import.meta.dirname, 'queue-daemon.ts'));
 
 let folder: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-versions-'));
-});
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
+beforeEach(async () => (folder = await temporaryFolder()));
 
 const KILL_DAEMON = 'kill -9 $(cat daemon.pid)';
 const effect = (name: string): string => `echo ${name} >>effects`;

@@ -1,19 +1,9 @@
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import * as moves from '../../../src/features/container-data/target-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const JOB = 'f'.repeat(32);
 let root: string;
@@ -21,7 +11,7 @@ let target: string;
 let source: string;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'depotd-moves-'));
+  root = await temporaryFolder();
   [target, source] = [join(root, 'disk/target'), join(root, 'source')];
   await mkdir(source, { mode: 0o710 });
   await mkdir(join(target, 'lost+found'), { recursive: true });
@@ -32,8 +22,6 @@ beforeEach(async () => {
     await writeFile(inMove('new', name), 'copied');
   }
 });
-afterEach(() => rm(root, { recursive: true }));
-
 function inMove(...names: string[]): string {
   return join(target, '.depotd-move', ...names);
 }

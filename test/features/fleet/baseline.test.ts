@@ -1,16 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createBaseline } from '../../../src/features/fleet/job/baseline.ts';
 import { settingsSteps } from '../../../src/features/fleet/job/settings-steps.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-baseline-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
-
+beforeEach(async () => (folder = await temporaryFolder()));
 test.each([
   ['of a daemon that did not note it', '{"key":"k1","packages":{},"configs":{}}'],
   ['of another action', '{"key":"k0","packages":{},"configs":{},"changed":{}}'],

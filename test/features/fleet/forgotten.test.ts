@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,6 +8,7 @@ import type { ActionRecord } from '../../../src/features/fleet/records/action-re
 import { openRecords } from '../../../src/features/fleet/records/records.ts';
 import { createFleetDevice, ipk, moduleOf } from './fleet-device.ts';
 import { createStandIn } from './stand-in.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Records go to make room; what they were of is not done again. */
 
@@ -28,12 +28,6 @@ const recordOf = (id: string, more: Partial<ActionRecord> = {}): ActionRecord =>
   end: { result: 'success', message: 'done', at: 1 },
   ...more,
 });
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-records-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 test('an action whose record has gone is not done again, and its server is told why', async () => {
   const server = await createStandIn();

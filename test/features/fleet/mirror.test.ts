@@ -1,16 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { createIdentity } from '../../support/self-signed.ts';
 import { ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
 import { openFleetDevice, shareFleetDevice } from './shared-device.ts';
 import { ofDownloads, type StandIn } from './stand-in.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Another host that has the files of actions by their SHA-256. */
 let server: StandIn;
@@ -113,8 +112,7 @@ test.each([
   ['of the owner’s authority has it', true],
   ['of an authority that nobody knows is sent nothing', false],
 ])('a mirror with a certificate %s', async (_, isKnown) => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-mirror-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const { key, cert } = await createIdentity(folder, 'mirror');
   const own = { key: await readFile(key), cert: await readFile(cert) };
   const secure = createTlsServer(own, (request, response) => {

@@ -1,22 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { toLine } from '../../../src/jobs/journal/record.ts';
 import { jobOf } from '../job-of.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-cut-write-'));
+  folder = await temporaryFolder();
   file = join(folder, 'jobs.jsonl');
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('of records that are written at once a power cut leaves any sectors, and none that is damaged', async () => {
   const before = Buffer.from(`${toLine(jobOf('a'))}\n`);

@@ -1,8 +1,7 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { toLine } from '../../../src/jobs/journal/record.ts';
@@ -10,6 +9,7 @@ import { runCommand } from '../../device/command.ts';
 import { bundledProgram } from '../../support/bundled-program.ts';
 import { jobOf } from '../job-of.ts';
 import { openQueue, request } from '../open-queue.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const JOURNAL = await bundledProgram(
   join(import.meta.dirname, '../../../src/jobs/journal/journal.ts'),
@@ -19,11 +19,9 @@ let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-damaged-'));
+  folder = await temporaryFolder();
   file = join(folder, 'jobs.jsonl');
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const ID = 'd'.repeat(32);
 const WHOLE = { ...JSON.parse(toLine(jobOf(ID))) } as Record<string, unknown>;

@@ -1,19 +1,15 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Job } from '../../../src/jobs/job.ts';
 import { openMarks } from '../../../src/jobs/journal/job-marks.ts';
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { toLine } from '../../../src/jobs/journal/record.ts';
 import { jobOf } from '../job-of.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-marks-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
+beforeEach(async () => (folder = await temporaryFolder()));
 const ENDED = { state: 'done', exitCode: 0, stoppedAt: 2 } as const;
 const marks = (): Promise<string[]> => readdir(join(folder, 'job-marks'));
 

@@ -1,18 +1,7 @@
-import {
-  appendFile,
-  mkdir,
-  mkdtemp,
-  open,
-  readFile,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { openJournalFile } from '../../../src/jobs/journal/journal-file.ts';
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
@@ -22,16 +11,15 @@ import { toLine } from '../../../src/jobs/journal/record.ts';
 import { runCommand } from '../../device/command.ts';
 import { bundledProgram } from '../../support/bundled-program.ts';
 import { jobOf, savedIn } from '../job-of.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depotd-journal-'));
+  folder = await temporaryFolder();
   file = join(folder, 'jobs.jsonl');
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('what was saved is there when the journal is opened again, the newest record of each job, oldest job first', async () => {
   const journal = await openJournal(folder);

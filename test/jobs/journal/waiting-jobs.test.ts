@@ -1,12 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { toLine } from '../../../src/jobs/journal/record.ts';
 import { runCommand } from '../../device/command.ts';
 import { bundledProgram } from '../../support/bundled-program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobOf } from '../job-of.ts';
 
 const JOURNAL = await bundledProgram(
@@ -14,8 +14,7 @@ const JOURNAL = await bundledProgram(
 );
 
 test('of 30,000 jobs that wait no more than may wait are in memory, the oldest', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-journal-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const file = join(folder, 'jobs.jsonl');
   const line = (index: number): string =>
     toLine({ ...jobOf(`q${index}`), params: { text: 'x'.repeat(500) } });

@@ -1,12 +1,12 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { loadConfig } from '../../../../src/config/config.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
 import { createDataRootSettings } from '../../../../src/features/container-data/engine/data-root-setting.ts';
 import { runCommand } from '../../../device/command.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let root: string;
 let settings: ReturnType<typeof createDataRootSettings>;
@@ -16,7 +16,7 @@ const text = (file: string): Promise<string | undefined> =>
   readFile(file, 'utf8').catch(() => undefined);
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'depotd-settings-'));
+  root = await temporaryFolder();
   for (const folder of ['etc/config', 'etc/docker', 'tmp/.uci']) {
     await mkdir(join(root, folder), { recursive: true });
   }
@@ -24,8 +24,6 @@ beforeEach(async () => {
     createPaths(loadConfig({ file: '/dev/null', overrides: [`main.root=${root}`] })),
   );
 });
-afterEach(() => rm(root, { recursive: true }));
-
 describe('where the data root is set', () => {
   test.each([
     {

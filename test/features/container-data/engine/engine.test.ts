@@ -1,6 +1,5 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -11,15 +10,12 @@ import {
   type ContainerEngine,
 } from '../../../../src/features/container-data/engine/engine.ts';
 import { CONTAINER_SECTION } from '../../../../src/features/container-data/options.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let root: string;
 const at = (path: string): string => join(root, path);
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'depotd-engine-'));
-});
-afterEach(() => rm(root, { recursive: true }));
-
+beforeEach(async () => (root = await temporaryFolder()));
 function engineWith(...overrides: string[]): ContainerEngine {
   const source = {
     file: '/dev/null',

@@ -13,6 +13,7 @@ import type {
   ActionRecord,
 } from '../../../../src/features/fleet/records/action-record.ts';
 import type { Job } from '../../../../src/jobs/job.ts';
+import { jobOf as anyJob } from '../../../jobs/job-of.ts';
 
 const KEY = 'this';
 const WORK = { phases: [], settings: [], selfUpgrade: true } as unknown as ActionRecord['work'];
@@ -44,14 +45,8 @@ function stateOf({
   };
 }
 
-function jobOf(job: Partial<Job>): Job {
-  return {
-    ...{ id: 'job', kind: 'fleet', lane: 'package', subject: '', params: {}, command: '' },
-    ...{ state: 'running', createdAt: 1, phase: 'steps', done: [], runs: 0, resumes: 0 },
-    memory: {},
-    ...job,
-  };
-}
+const jobOf = (job: Partial<Job>): Job =>
+  anyJob('job', { kind: 'fleet', state: 'running', ...job });
 
 const end = (result: ActionEnd['result']): ActionEnd => ({ result, message: 'why', at: 1 });
 const offer = (urgency: Partial<Urgency> = {}): Heard => ({
