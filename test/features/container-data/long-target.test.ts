@@ -1,18 +1,8 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
-import { createDevice, type Device } from '../../device/device.ts';
+import { daemonOfFile } from '../../support/daemon-of-file.ts';
 
-let device: Device;
-let daemon: TestDaemon;
-beforeEach(async () => {
-  device = await createDevice();
-  daemon = await startDaemon(device);
-});
-afterEach(async () => {
-  await daemon.close();
-  await device.close();
-});
+const daemon = daemonOfFile();
 
 test.each([3070, 4072, 4080])(
   'a target of %i bytes below a folder is bad, because it is too long',
