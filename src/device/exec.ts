@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { Options } from 'execa';
 import type { Command, RunLimits, RunResult } from './command.ts';
 import { inTime } from './disk/patience.ts';
@@ -201,6 +202,8 @@ function collect(
   ]);
   return async () => {
     await inTime(closed, LAST_OUTPUT_MS);
+    // A daemon that had no time may not have looked at the pipes since; behind this it has.
+    await setImmediate();
     stdout.destroy();
     stderr.destroy();
     return [Buffer.concat(printed).toString('utf8'), Buffer.concat(errors).toString('utf8')];

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
 import { run } from '../../src/device/exec.ts';
@@ -30,6 +31,23 @@ describe('a short command', () => {
     expect(exitCode).toBe(0);
   });
 
+  test('is read to its end though the daemon has no time to look at its output before its end', async () => {
+    // The end of the one wakes a daemon that then has no time, and learns of both ends at once.
+    const first = run(shell('sleep 0.2; echo first'), {
+      ...LIMITS,
+      onStdout: () => {
+        holdUp(1000);
+        setImmediate(() => holdUp(400));
+      },
+    });
+    const second = run(shell('sleep 0.6; echo second'), LIMITS);
+    await delay(50);
+    holdUp(350);
+
+    await first;
+    await expect(second).resolves.toMatchObject({ exitCode: 0, stdout: 'second\n' });
+  });
+
   test('that takes too long is ended with all that it started', async () => {
     const result = await run(shell('sleep 61 & echo $!; wait'), { ...LIMITS, timeoutMs: 1000 });
     expect(result).toMatchObject({ exitCode: undefined, cutShortBy: 'time' });
@@ -55,6 +73,11 @@ describe('a short command', () => {
     expect(result).toMatchObject({ exitCode: undefined, cutShortBy: 'stop' });
   });
 });
+
+/** Keeps this process from everything else. */
+function holdUp(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
 
 /** A process that has ended and waits for its parent does not count. */
 function isRunning(pid: number): boolean {
