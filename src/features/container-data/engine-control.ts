@@ -40,22 +40,25 @@ export async function stopEngine(
   const stop = createStartAttempts({ launch: () => engine.stop(logFile), most: 3 });
   const adopt = createStartAttempts({ launch: () => engine.start(logFile), most: 2 });
   const deadline = performance.now() + STOP_LIMIT_MS;
+  const isHopeless = (isOrphaned: boolean): boolean =>
+    performance.now() > deadline || stop.isGivenUp() || (isOrphaned && adopt.isGivenUp());
   let orphanedSince = Infinity;
   for (;;) {
     const state = await engine.state();
     const holders = state.kind === 'absent' ? await engine.holders(dataRoot) : [];
     if (state.kind === 'absent' && holders.length === 0) return;
-    if (performance.now() > deadline || stop.isGivenUp()) {
+    orphanedSince = state.kind === 'absent' ? Math.min(orphanedSince, performance.now()) : Infinity;
+    const isOrphaned = performance.now() - orphanedSince > ORPHAN_MS;
+    if (isHopeless(isOrphaned)) {
       throw new DepotError(
         'unavailable',
         `cannot stop the container engine: ${textOf(holders) || 'it goes on answering'}`,
       );
     }
-    orphanedSince = state.kind === 'absent' ? Math.min(orphanedSince, performance.now()) : Infinity;
     if (state.kind === 'answers') {
       await stopAnswering(engine, { stop, adopt }, state.leavesContainers);
     }
-    if (performance.now() - orphanedSince > ORPHAN_MS && adopt.isFree()) {
+    if (isOrphaned && adopt.isFree()) {
       await note(`${textOf(holders)} outlived the engine; it is started to take them over`);
       await adopt.need();
     }
