@@ -113,20 +113,22 @@ async function isSwitched({ host, record: { setting }, target }: Repair): Promis
 }
 
 /**
- * Where the engine cannot be made to leave the new place it is let be there: one engine at one
- * place, and a configuration that says which.
+ * Where the engine cannot be made to leave the new place it is let be there, and started if it does
+ * not run: one engine at one place, and a configuration that says which.
  */
 async function leaveNewPlace(repair: Repair): Promise<void> {
   const { host, context, target, isCopy } = repair;
   if (!(await isSwitched(repair))) return;
   const { real } = await host.locations.inspect(target);
-  await stopEngine(host, real, context).catch(async (error: unknown) => {
+  const stuck = await stopEngine(host, real, context).then(() => undefined, reasonOf);
+  if (stuck !== undefined) {
     move.write(context, { isStuck: true });
-    await context.note(`${reasonOf(error)}; it stays at ${target}`);
-  });
+    await context.note(`${stuck}; it stays at ${target}`);
+  }
   if (isCopy && !(await moves.isThere(target, context.job.id))) {
     await context.note(await goneText(target));
   }
+  if (stuck !== undefined) await keepRunning(repair);
 }
 
 /**

@@ -51,6 +51,10 @@ describe.skipIf(!(await canLoop(['mkfs.ext4', 'rsync'])))('what outlives an engi
     const log = await daemon.logOf(task);
     expect(log).toContain(`(sh); it stays at ${data.target}`);
     expect(log.split(ADOPTED)).toHaveLength(3);
+    // It is stopped no more, and so it runs.
+    expect(
+      await command('curl', [...ASKING, at('engine.sock'), 'http://engine/info']),
+    ).toMatchObject({ stdout: expect.stringContaining(`"${data.target}"`) as string });
   });
 });
 
@@ -60,6 +64,7 @@ async function endShim(): Promise<void> {
   await command('kill', ['-9', '--', `-${pid}`]);
 }
 
+const ASKING = ['-s', '--unix-socket'];
 const ADOPTED = 'outlived the engine; it is started to take them over';
 const ADOPTED_TWICE = new RegExp(`${ADOPTED}[^]*${ADOPTED}`);
 
