@@ -49,6 +49,17 @@ test('who has declined may agree as long as it is offered', async () => {
   expect(await on.over(action)).toMatchObject({ status: 'finished' });
 });
 
+test('what may not be done is denied once, however long it is offered', async () => {
+  const set = await server.publish([planOf({ version: 1, colour: 'red' })]);
+  const action = await server.assign(set, on.id, { isConfirmed: false });
+  await on.until(action, ({ messages }) => messages.length > 0);
+  for (let count = 0; count < 3; count += 1) await on.poll();
+
+  const { messages } = await server.action(on.id, action);
+
+  expect(messages.filter((text) => text.includes('cannot do the action'))).toHaveLength(1);
+});
+
 test('the last lines of a program are there also if all went well', async () => {
   const script = Buffer.from('#!/bin/sh\necho the answer is 42\n');
 

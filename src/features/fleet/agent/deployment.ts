@@ -21,7 +21,7 @@ import { checkSizes } from './transfer.ts';
 export async function offeredAt(
   fleet: Fleet,
   server: Server,
-  { kind, href }: { kind: 'confirmationBase' | 'deploymentBase'; href: string },
+  { kind, href }: Pick<Offer, 'kind'> & { href: string },
 ): Promise<Offered> {
   const { known, records } = fleet;
   const { offered } = known;
@@ -40,7 +40,7 @@ export async function offeredAt(
   }
   const { chunks, download, update, maintenanceWindow: window } = action.deployment;
   const key = actionKey(server.address, id, chunks);
-  await recordAction(fleet, server, { ...action, key });
+  await recordAction(fleet, server, { ...action, kind, key });
   return (known.offered = {
     href,
     key,
@@ -73,16 +73,23 @@ function sourcesOf(chunks: readonly Chunk[]): Map<string, string> {
   );
 }
 
+interface Offer extends OfferedAction {
+  kind: 'confirmationBase' | 'deploymentBase';
+  key: string;
+}
+
 /** On record before anything of it begins. One that is over stays so, whatever is offered. */
 async function recordAction(
   fleet: Fleet,
   { from }: Server,
-  { key, id, deployment, history = [] }: OfferedAction & { key: string },
+  { kind, key, id, deployment, history = [] }: Offer,
 ): Promise<void> {
   const { records, log } = fleet;
   const record = records.find(key);
   if (record !== undefined) {
     if (record.end === undefined || !record.isReported) return;
+    // hawkBit goes on asking for consent to what was denied.
+    if (kind === 'confirmationBase' && record.consent === 'denied') return;
     // The server was put back from a backup, say, and has forgotten.
     log.info({ action: id }, 'fleet action offered again: its end is reported again');
     await records.update(key, { isReported: false, unknownReports: 0 });
