@@ -45,16 +45,16 @@ export interface Act extends StepBase {
    * meanwhile, and waits for its go.
    */
   readies?: string;
-  act: (context: StepContext) => Promise<Jump | undefined>;
+  act: (context: StepContext) => Promise<Jump | undefined> | Promise<void>;
 }
 
 /** An act that has the next step behind it, whatever comes of it. */
 export function plainAct(
   id: string,
   label: string,
-  work: (context: StepContext) => Promise<unknown>,
+  work: (context: StepContext) => Promise<void>,
 ): Act {
-  return { id, label, act: (context) => work(context).then(() => undefined) };
+  return { id, label, act: work };
 }
 
 /** A step that is a command, run detached. `undefined` skips it. */

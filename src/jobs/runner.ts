@@ -195,7 +195,7 @@ async function runAct(run: Run, step: Act, context: StepContext): Promise<Jump |
   try {
     const next = await step.act(context);
     Object.assign(run.job.memory, context.memory);
-    return next;
+    return next ?? undefined;
   } catch (error) {
     throw isToStop(run, step) ? new Stopped() : error;
   }

@@ -39,7 +39,6 @@ export function beforeChangeStep(
     label: 'back up',
     act: async (context) => {
       for (const before of beforeChange) await before(reason, context);
-      return undefined;
     },
   };
 }

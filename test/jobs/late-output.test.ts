@@ -25,11 +25,7 @@ const command = (text: string): CommandStep => ({
   }),
 });
 
-const actOf = (act: (context: Parameters<Act['act']>[0]) => Promise<void>): Act => ({
-  id: 'act',
-  label: 'act',
-  act: (context) => act(context).then(() => undefined),
-});
+const actOf = (act: Act['act']): Act => ({ id: 'act', label: 'act', act });
 
 /** @returns the log of the job */
 async function logOf(steps: Step[]): Promise<string> {

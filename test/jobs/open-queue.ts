@@ -71,7 +71,7 @@ export async function openQueue(
     if (code !== undefined) {
       const explanation = { code, remedy: `Mend the ${code}.` };
       const error = new DepotError('command_failed', message, { explanation });
-      return { id, label, act: () => Promise.reject(error) };
+      return { id, label, act: () => Promise.reject<undefined>(error) };
     }
     if (text !== 'crash' && text !== 'tell') {
       return {
@@ -88,7 +88,6 @@ export async function openQueue(
       act: async ({ job, note, signal }) => {
         if (text === 'crash') onCrash?.(job);
         else await note(`${id} is told to stop: ${String(signal.aborted)}`);
-        return undefined;
       },
     };
   };

@@ -121,7 +121,6 @@ function stopStep(host: ContainerHost): Act {
     label: 'stop the engine',
     act: async (context) => {
       await stopEngine(host, move.read(context).source, context);
-      return undefined;
     },
   };
 }
@@ -168,7 +167,9 @@ function finishSteps({ host, target }: Move): Step[] {
       id: 'settle',
       label: 'finish',
       isLate: true,
-      act: () => moves.finish(target).then(() => undefined),
+      act: async () => {
+        await moves.finish(target);
+      },
     },
     {
       id: 'clean-up',
@@ -189,7 +190,6 @@ function checkAgainStep({ host, target, isCopy }: Move): Act {
     act: async (context) => {
       const { containers } = move.read(context);
       await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy }, context);
-      return undefined;
     },
   };
 }
@@ -211,7 +211,6 @@ function reportStep({ host, target }: Move): Act {
         `the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when ` +
           'you no longer want it',
       );
-      return undefined;
     },
   };
 }

@@ -49,7 +49,6 @@ export function recordedStep(
 ): Act {
   const act: Act['act'] = async (context) => {
     await work(context);
-    return undefined;
   };
   return { id, label, isRecorded: true, act };
 }

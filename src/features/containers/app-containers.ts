@@ -96,7 +96,6 @@ export function createAppContainers({ paths, engine, listing }: Locations): AppC
       act: async (context) => {
         const { containers, isPurge } = removal.find(context) ?? { containers: [], isPurge: false };
         await removeRecorded({ engine, containers, isPurge, note: context.note });
-        return undefined;
       },
     },
   };

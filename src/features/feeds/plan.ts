@@ -58,7 +58,6 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
               ? undefined
               : await feeds.newKeyName(key, folder);
           checked.write(context, { ...feed, folder, newKey });
-          return undefined;
         },
       },
       undo.keepStep({ changeIn: () => undefined, scope }),
@@ -84,7 +83,6 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
               .forget(feed)
               .catch((error: unknown) => note(`its list stays: ${reasonOf(error)}`));
           }
-          return undefined;
         },
       },
       { id: 'drop-fetched', label: 'tidy up', isLate: true, act: dropFetched },
@@ -97,7 +95,6 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         act: async (context) => {
           const unused = await unusedOf(feeds, context);
           if (unused?.folder !== undefined) await feeds.forget(unused);
-          return undefined;
         },
       },
       {
@@ -106,7 +103,6 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         act: async (context) => {
           const unused = await unusedOf(feeds, context);
           if (unused?.newKey !== undefined) await feeds.removeKey(unused.newKey);
-          return undefined;
         },
       },
       { id: 'drop-fetched', label: 'tidy up', act: dropFetched },

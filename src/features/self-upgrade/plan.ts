@@ -68,7 +68,7 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
       {
         id: 'keep-old-version',
         label: 'keep the old version',
-        act: () => selfUpgrade.saveOldVersion(OWN_PACKAGE).then(() => undefined),
+        act: () => selfUpgrade.saveOldVersion(OWN_PACKAGE),
       },
     ],
     command: () => Promise.resolve(selfUpgrade.command(OWN_PACKAGE)),
@@ -88,7 +88,6 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
           lasting.write(context, { isWritten: true });
           // It clears up behind itself; if it was never called nobody else does.
           if (context.job.runs === 0) await selfUpgrade.forget();
-          return undefined;
         },
       },
       ...watchAgain(tools),
@@ -142,7 +141,6 @@ function watchAgain({ manager, selfUpgrade }: SelfUpgradeTools): Step[] {
         const { version } = (await manager.installed()).get(OWN_PACKAGE) ?? {};
         const isNew = version !== undefined && version === offer.read(context).version;
         if (job.runs > 0 && isNew && (await selfUpgrade.state()) === 'gone') callDone();
-        return undefined;
       },
     },
   ];

@@ -176,7 +176,6 @@ function removal(
       const came = withAskedNames(database, dependentsFirst(database, names));
       decided.write(context, { going: came });
       if (came.length > 0) await around.beforeRepair(context, { came: [], half: [] });
-      return undefined;
     },
   };
   return [

@@ -165,7 +165,6 @@ function forgetStep({ manager, records }: UploadPlanTools): Act {
       const database = await manager.installed();
       const isUndone = record?.packages.every((name) => !isPresent(database.get(name)));
       if (record !== undefined && isUndone === true) await records.remove(record.id);
-      return undefined;
     },
   };
 }

@@ -27,7 +27,7 @@ export function putBackSteps(tools: PutBackTools, round: 1 | 2): Step[] {
   const prepare: Act = {
     id: `prepare-putting-back-${round}`,
     label: 'prepare putting back',
-    act: (context) => prepareRound(tools, context).then(() => undefined),
+    act: (context) => prepareRound(tools, context),
   };
   const repeatIfShutOut = async (context: StepContext, source: keyof Findings) =>
     toPutBack.read(context).putBack[source].length > 0 && (await manager.around.wasShutOut(context))

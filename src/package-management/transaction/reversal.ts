@@ -1,4 +1,4 @@
-import type { Act, Step, StepContext } from '../../jobs/plan.ts';
+import { plainAct, type Step, type StepContext } from '../../jobs/plan.ts';
 import type { PackageDatabase } from '../database.ts';
 import type { PackageTools } from '../tools.ts';
 import { putBackSteps, reportPutBack, type PutBackTools } from './put-back.ts';
@@ -27,16 +27,12 @@ export function reversalSteps(
     stateToRestore: (context) => stateToRestore(tools, context, work),
   };
   const first = putBackSteps(putBack, 1);
-  const report = act('report-putting-back', 'report what was put back', (context) =>
+  const report = plainAct('report-putting-back', 'report what was put back', (context) =>
     reportPutBack(putBack, context),
   );
   return work.isAroundRepair === true
     ? [...first, ...repair, ...putBackSteps(putBack, 2), report]
     : [...first, report, ...repair];
-}
-
-function act(id: string, label: string, work: (context: StepContext) => Promise<void>): Act {
-  return { id, label, act: (context) => work(context).then(() => undefined) };
 }
 
 async function stateToRestore(

@@ -57,7 +57,6 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
         const { came, half } = await around.beforeRepair(context, repair);
         findings.write(context, { came: [...came], half: [...half] });
       }
-      return undefined;
     },
   };
   // Each of the two commands by itself: the second one's exit code takes the place of the first's.
@@ -72,7 +71,7 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
     {
       id: 'assess',
       label: 'see what is left',
-      act: async (context) => assess(tools, context, work).then(() => undefined),
+      act: (context) => assess(tools, context, work),
     },
     prepare,
     {
@@ -109,7 +108,6 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
         await report(tools, context);
         await reportLeft(tools, context, work);
         await acceptIfComplete(tools, context, work);
-        return undefined;
       },
     },
     ...around.cleanUp(),

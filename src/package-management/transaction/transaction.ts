@@ -84,7 +84,6 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
       act: async (context) => {
         begun.write(context, { isBegun: false });
         await choose(context);
-        return undefined;
       },
     },
     ...(work.behindChoice ?? []),
@@ -113,8 +112,8 @@ function thenBegins(step: Step): Step {
   if (!('act' in step)) return step;
   const act: Act['act'] = async (context) => {
     const jump = await step.act(context);
-    if (jump === undefined) begun.write(context, { isBegun: true });
-    return jump;
+    if (jump !== undefined) return jump;
+    begun.write(context, { isBegun: true });
   };
   return { ...step, isRecorded: true, act };
 }
@@ -189,7 +188,6 @@ function judgeStep(
       await around
         .accept()
         .catch(async (error: unknown) => context.note(reasonOf(error)).catch(() => undefined));
-      return undefined;
     },
   };
 }

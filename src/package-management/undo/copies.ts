@@ -92,7 +92,6 @@ export function createUndoCopies(tools: UndoTools): UndoCopies {
         if (work.isForeign === true) {
           replaced.write(context, { undo: { ...NOTHING_REPLACED, no: NO.program } });
         } else await keep(tools, work, context);
-        return undefined;
       },
     }),
     closeStep: (work = {}) => ({
@@ -105,7 +104,6 @@ export function createUndoCopies(tools: UndoTools): UndoCopies {
             await context.note(`it cannot be undone: ${reasonOf(error)}`);
           },
         );
-        return undefined;
       },
     }),
     copiesOf: async (job) => {

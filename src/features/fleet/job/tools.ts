@@ -44,7 +44,6 @@ export function actStep(
 ): Act {
   const act: Act['act'] = async (context) => {
     await work(context);
-    return undefined;
   };
   return { id, label, act };
 }

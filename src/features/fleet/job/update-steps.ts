@@ -26,7 +26,6 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
         }
       }
       await lists.forget();
-      return undefined;
     },
   };
   return [

@@ -71,7 +71,6 @@ function removeLeftContainers({ manager, containers: { remove } }: PackageTools)
       const database = await manager.installed();
       if (names.some((name) => isPresent(database.get(name)))) return undefined;
       await remove.act(context).catch(async (error: unknown) => context.note(reasonOf(error)));
-      return undefined;
     },
   };
 }
@@ -94,7 +93,6 @@ function sayWhatStays(onDevice: Paths['onDevice']): Act {
       if (left !== '') {
         await context.note(`what was changed in its settings stays: ${left}`);
       }
-      return undefined;
     },
   };
 }

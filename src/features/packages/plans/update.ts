@@ -21,7 +21,7 @@ export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'un
       {
         id: 'keep-lists',
         label: 'keep lists',
-        act: () => lists.backUp().then(() => undefined),
+        act: () => lists.backUp(),
       },
       {
         id: 'update',
@@ -44,13 +44,12 @@ export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'un
               shortfall: { reason, names: [] },
             });
           }
-          return undefined;
         },
       },
       {
         id: 'forget-lists',
         label: 'forget lists',
-        act: () => lists.forget().then(() => undefined),
+        act: () => lists.forget(),
       },
       undo.closeStep({ scope }),
     ],
@@ -67,7 +66,6 @@ export function restoreLists(lists: FeedLists): Act {
       // For what it puts back. Why a list did not come was found out when it was judged.
       await lists.checkFetched();
       await lists.forget();
-      return undefined;
     },
   };
 }

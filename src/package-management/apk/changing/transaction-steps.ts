@@ -261,7 +261,6 @@ function cleanUp(installation: Installation): Step[] {
       const reason = await syncDisk(installation.environment, [installation.root]);
       if (reason !== undefined) await note(reason);
       await records.remove().catch((error: unknown) => note(reasonOf(error)));
-      return undefined;
     }),
   ];
 }

@@ -39,7 +39,6 @@ export function gatherStep(planning: Act, { keep, lock, fetching, ...ready }: Ga
       if (kept.status === 'rejected') throw kept.reason;
       const isFetched = fetched.status === 'fulfilled' && fetched.value;
       if (isFetched) planned.write(context, { isFetched });
-      return undefined;
     },
   };
 }

@@ -63,7 +63,6 @@ export function createTransactionSteps(
           }
           // A removal that is cut off has nothing to go back to.
           lasting.write(context, { isWritten: change?.verb === 'remove' });
-          return undefined;
         },
       },
     ],
@@ -77,7 +76,6 @@ export function createTransactionSteps(
           if (reason === undefined) lasting.write(context, { isWritten: true });
           else if (context.job.phase === 'repair') await context.note(reason);
           else throw new DepotError('internal', reason);
-          return undefined;
         },
       },
     ],

@@ -50,7 +50,6 @@ export function listsSteps(
           return undefined;
         }
         fetching.write(context, { fetchesLists: true });
-        return undefined;
       },
     },
     {

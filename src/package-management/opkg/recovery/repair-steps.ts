@@ -51,7 +51,6 @@ export function damageSteps(
         await damaged.add(emptied);
         inRepair.write(context, { emptied: [...others, ...emptied] });
         await note(`the power cut damaged files of ${emptied.join(', ')}: installed again`);
-        return undefined;
       },
     },
     ...listsSteps(
@@ -70,7 +69,6 @@ export function damageSteps(
         await waitForOpkg(installation, context);
         await removeEmptiedSettings(installation, names, startOf(context.job));
         await lowerVersions(installation.statusFile, context, names);
-        return undefined;
       },
     },
     {
@@ -98,7 +96,6 @@ export function damageSteps(
             `${left.join(', ')} could not be installed again, and is damaged: install it again`,
           );
         }
-        return undefined;
       },
     },
   ];

@@ -64,7 +64,6 @@ export function unlistedSteps(
             ? `files of ${names.join(', ')} may be left: install it again, then remove it`
             : `files of ${names.join(', ')} that are in no record are removed`,
         );
-        return undefined;
       },
     },
   ];
