@@ -48,13 +48,9 @@ export interface Act extends StepBase {
   act: (context: StepContext) => Promise<Jump | undefined> | Promise<void>;
 }
 
-/** An act that has the next step behind it, whatever comes of it. */
-export function plainAct(
-  id: string,
-  label: string,
-  work: (context: StepContext) => Promise<void>,
-): Act {
-  return { id, label, act: work };
+/** An act of which nothing else is said. */
+export function plainAct(id: string, label: string, act: Act['act']): Act {
+  return { id, label, act };
 }
 
 /** A step that is a command, run detached. `undefined` skips it. */

@@ -1,6 +1,6 @@
 import type { AppContainers } from './app-containers.ts';
 import type { Catalog } from './apps/catalog.ts';
-import type { Act, StepContext } from '../jobs/plan.ts';
+import { plainAct, type Act, type StepContext } from '../jobs/plan.ts';
 import type { PackageManager } from './manager.ts';
 import type { NoUpgrades } from './no-upgrades.ts';
 import type { ExpectedChanges } from './transaction/progress.ts';
@@ -34,11 +34,7 @@ export function beforeChangeStep(
   { beforeChange }: Pick<PackageTools, 'beforeChange'>,
   reason: Parameters<BeforeChange>[0],
 ): Act {
-  return {
-    id: 'before-change',
-    label: 'back up',
-    act: async (context) => {
-      for (const before of beforeChange) await before(reason, context);
-    },
-  };
+  return plainAct('before-change', 'back up', async (context) => {
+    for (const before of beforeChange) await before(reason, context);
+  });
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
-import type { Plan, StepContext } from '../../jobs/plan.ts';
+import { plainAct, type Plan, type StepContext } from '../../jobs/plan.ts';
 import type { FeatureContext } from '../feature.ts';
 import type {
   ConfiguredFeed,
@@ -89,23 +89,15 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
       undo.closeStep({ scope }),
     ],
     repair: [
-      {
-        id: 'forget-list',
-        label: 'forget the list',
-        act: async (context) => {
-          const unused = await unusedOf(feeds, context);
-          if (unused?.folder !== undefined) await feeds.forget(unused);
-        },
-      },
-      {
-        id: 'forget-key',
-        label: 'forget the key',
-        act: async (context) => {
-          const unused = await unusedOf(feeds, context);
-          if (unused?.newKey !== undefined) await feeds.removeKey(unused.newKey);
-        },
-      },
-      { id: 'drop-fetched', label: 'tidy up', act: dropFetched },
+      plainAct('forget-list', 'forget the list', async (context) => {
+        const unused = await unusedOf(feeds, context);
+        if (unused?.folder !== undefined) await feeds.forget(unused);
+      }),
+      plainAct('forget-key', 'forget the key', async (context) => {
+        const unused = await unusedOf(feeds, context);
+        if (unused?.newKey !== undefined) await feeds.removeKey(unused.newKey);
+      }),
+      plainAct('drop-fetched', 'tidy up', dropFetched),
       undo.closeStep({ scope }),
     ],
   };

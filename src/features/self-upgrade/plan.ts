@@ -9,7 +9,7 @@ import type { PackageManager } from '../../package-management/manager.ts';
 import { isPresent } from '../../package-management/database.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
-import type { Plan, Step, StepContext } from '../../jobs/plan.ts';
+import { plainAct, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
 import { beforeChangeStep, type PackageTools } from '../../package-management/tools.ts';
 import type { SelfUpgradeHost } from './watcher.ts';
 
@@ -65,11 +65,9 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
     choose: (context) => choose(tools, context),
     behindChoice: [beforeChangeStep(tools, 'self_upgrade')],
     beforeCommand: [
-      {
-        id: 'keep-old-version',
-        label: 'keep the old version',
-        act: () => selfUpgrade.saveOldVersion(OWN_PACKAGE),
-      },
+      plainAct('keep-old-version', 'keep the old version', () =>
+        selfUpgrade.saveOldVersion(OWN_PACKAGE),
+      ),
     ],
     command: () => Promise.resolve(selfUpgrade.command(OWN_PACKAGE)),
     isHandedOver: true,
@@ -80,16 +78,12 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
   return {
     steps,
     repair: [
-      {
-        id: 'forget-old-version',
-        label: 'forget the old version',
-        act: async (context) => {
-          // The watcher judges by itself what came to the disk.
-          lasting.write(context, { isWritten: true });
-          // It clears up behind itself; if it was never called nobody else does.
-          if (context.job.runs === 0) await selfUpgrade.forget();
-        },
-      },
+      plainAct('forget-old-version', 'forget the old version', async (context) => {
+        // The watcher judges by itself what came to the disk.
+        lasting.write(context, { isWritten: true });
+        // It clears up behind itself; if it was never called nobody else does.
+        if (context.job.runs === 0) await selfUpgrade.forget();
+      }),
       ...watchAgain(tools),
       ...repair,
     ],
@@ -133,15 +127,11 @@ function watchAgain({ manager, selfUpgrade }: SelfUpgradeTools): Step[] {
       command: async () =>
         (await selfUpgrade.state()) === 'waiting' ? selfUpgrade.commandAgain() : undefined,
     },
-    {
-      id: 'judge-again',
-      label: 'check again',
-      act: async (context) => {
-        const { job, callDone } = context;
-        const { version } = (await manager.installed()).get(OWN_PACKAGE) ?? {};
-        const isNew = version !== undefined && version === offer.read(context).version;
-        if (job.runs > 0 && isNew && (await selfUpgrade.state()) === 'gone') callDone();
-      },
-    },
+    plainAct('judge-again', 'check again', async (context) => {
+      const { job, callDone } = context;
+      const { version } = (await manager.installed()).get(OWN_PACKAGE) ?? {};
+      const isNew = version !== undefined && version === offer.read(context).version;
+      if (job.runs > 0 && isNew && (await selfUpgrade.state()) === 'gone') callDone();
+    }),
   ];
 }

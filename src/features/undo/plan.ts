@@ -4,7 +4,14 @@ import { run } from '../../device/exec.ts';
 import { isThere } from '../../device/is-there.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
-import { retryFrom, type Act, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
+import {
+  plainAct,
+  retryFrom,
+  type Act,
+  type Plan,
+  type Step,
+  type StepContext,
+} from '../../jobs/plan.ts';
 import type { Queue } from '../../jobs/queue.ts';
 import {
   isPresent,
@@ -165,19 +172,15 @@ function removal(
   packages: () => readonly ChangedPackage[],
 ): [Act, Step, Act] {
   const { around } = manager;
-  const prepare: Act = {
-    id: 'prepare-removal',
-    label: 'prepare',
-    act: async (context) => {
-      const database = await manager.installed();
-      const names = packages()
-        .filter(({ name, before }) => before === undefined && isPresent(database.get(name)))
-        .map(({ name }) => name);
-      const came = withAskedNames(database, dependentsFirst(database, names));
-      decided.write(context, { going: came });
-      if (came.length > 0) await around.beforeRepair(context, { came: [], half: [] });
-    },
-  };
+  const prepare = plainAct('prepare-removal', 'prepare', async (context) => {
+    const database = await manager.installed();
+    const names = packages()
+      .filter(({ name, before }) => before === undefined && isPresent(database.get(name)))
+      .map(({ name }) => name);
+    const came = withAskedNames(database, dependentsFirst(database, names));
+    decided.write(context, { going: came });
+    if (came.length > 0) await around.beforeRepair(context, { came: [], half: [] });
+  });
   return [
     prepare,
     {
@@ -186,14 +189,11 @@ function removal(
       mustSucceed: false,
       command: (context) => removalCommand(manager, decided.read(context).going),
     },
-    {
-      id: 'judge-removal',
-      label: 'check the result',
-      act: async (context) =>
-        decided.read(context).going.length > 0 && (await around.wasShutOut(context))
-          ? retryFrom(prepare)
-          : undefined,
-    },
+    plainAct('judge-removal', 'check the result', async (context) =>
+      decided.read(context).going.length > 0 && (await around.wasShutOut(context))
+        ? retryFrom(prepare)
+        : undefined,
+    ),
   ];
 }
 

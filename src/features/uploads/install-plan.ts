@@ -7,7 +7,7 @@ import {
 import { isThere } from '../../device/is-there.ts';
 import type { DepotError } from '../../errors.ts';
 import { unixNow, type Job } from '../../jobs/job.ts';
-import type { Act, Plan, StepContext } from '../../jobs/plan.ts';
+import { plainAct, type Act, type Plan, type StepContext } from '../../jobs/plan.ts';
 import { packagesThatCame } from '../../package-management/dependencies.ts';
 import {
   ONLY,
@@ -157,16 +157,12 @@ function notThere(purpose: string): DepotError {
  * taken away again. Of what could not be taken away it stays, so that it can be undone.
  */
 function forgetStep({ manager, records }: UploadPlanTools): Act {
-  return {
-    id: 'forget-record',
-    label: 'forget the record',
-    act: async ({ job }) => {
-      const record = await records.findByJob(job.id);
-      const database = await manager.installed();
-      const isUndone = record?.packages.every((name) => !isPresent(database.get(name)));
-      if (record !== undefined && isUndone === true) await records.remove(record.id);
-    },
-  };
+  return plainAct('forget-record', 'forget the record', async ({ job }) => {
+    const record = await records.findByJob(job.id);
+    const database = await manager.installed();
+    const isUndone = record?.packages.every((name) => !isPresent(database.get(name)));
+    if (record !== undefined && isUndone === true) await records.remove(record.id);
+  });
 }
 
 /** What an earlier upload holds counts as what it was before that. */

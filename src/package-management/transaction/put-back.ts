@@ -3,7 +3,7 @@ import { isThere } from '../../device/is-there.ts';
 import { isShortage } from '../../device/shortage.ts';
 import { reasonOf } from '../../errors.ts';
 import { slots } from '../../jobs/memory.ts';
-import { retryFrom, type Act, type Step, type StepContext } from '../../jobs/plan.ts';
+import { plainAct, retryFrom, type Step, type StepContext } from '../../jobs/plan.ts';
 import { changedPackages } from '../half-installed.ts';
 import { isPresent, type InstalledPackage, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
@@ -24,11 +24,9 @@ export interface PutBackTools {
  */
 export function putBackSteps(tools: PutBackTools, round: 1 | 2): Step[] {
   const { manager } = tools;
-  const prepare: Act = {
-    id: `prepare-putting-back-${round}`,
-    label: 'prepare putting back',
-    act: (context) => prepareRound(tools, context),
-  };
+  const prepare = plainAct(`prepare-putting-back-${round}`, 'prepare putting back', (context) =>
+    prepareRound(tools, context),
+  );
   const repeatIfShutOut = async (context: StepContext, source: keyof Findings) =>
     toPutBack.read(context).putBack[source].length > 0 && (await manager.around.wasShutOut(context))
       ? retryFrom(prepare)
@@ -44,11 +42,9 @@ export function putBackSteps(tools: PutBackTools, round: 1 | 2): Step[] {
         return files.length === 0 ? undefined : (await manager.restoration()).installFiles(files);
       },
     },
-    {
-      id: `judge-files-${round}`,
-      label: 'check: put back',
-      act: (context) => repeatIfShutOut(context, 'files'),
-    },
+    plainAct(`judge-files-${round}`, 'check: put back', (context) =>
+      repeatIfShutOut(context, 'files'),
+    ),
     {
       id: `put-back-offered-${round}`,
       label: 'put back from feeds',
@@ -59,15 +55,11 @@ export function putBackSteps(tools: PutBackTools, round: 1 | 2): Step[] {
         return (await manager.restoration()).installOffered(offered);
       },
     },
-    {
-      id: `judge-offered-${round}`,
-      label: 'check: put back from feeds',
-      act: async (context) => {
-        const jump = await repeatIfShutOut(context, 'offered');
-        if (jump === undefined) await finish(tools, context);
-        return jump;
-      },
-    },
+    plainAct(`judge-offered-${round}`, 'check: put back from feeds', async (context) => {
+      const jump = await repeatIfShutOut(context, 'offered');
+      if (jump === undefined) await finish(tools, context);
+      return jump;
+    }),
     // Behind the first round the repair itself has this.
     ...(round === 1 ? [] : (manager.around.after ?? []).map(putBackStep)),
   ];

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Command } from '../../device/command.ts';
 import { KILLED } from '../../jobs/exit-file.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
-import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../jobs/plan.ts';
+import { plainAct, retryFrom, type Jump, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isClosedCircle, packagesThatCame } from '../dependencies.ts';
 import { changedPackages, halfInstalled } from '../half-installed.ts';
 import type { PackageManager, Repair } from '../manager.ts';
@@ -48,17 +48,13 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
   const { manager, catalog } = tools;
   const { around, commands } = manager;
   // If there is nothing to put right, nobody waits for a lock that somebody else holds.
-  const prepare: Act = {
-    id: 'prepare-repair',
-    label: 'prepare repair',
-    act: async (context) => {
-      const repair = findings.read(context);
-      if (!isNothing(repair)) {
-        const { came, half } = await around.beforeRepair(context, repair);
-        findings.write(context, { came: [...came], half: [...half] });
-      }
-    },
-  };
+  const prepare = plainAct('prepare-repair', 'prepare repair', async (context) => {
+    const repair = findings.read(context);
+    if (!isNothing(repair)) {
+      const { came, half } = await around.beforeRepair(context, repair);
+      findings.write(context, { came: [...came], half: [...half] });
+    }
+  });
   // Each of the two commands by itself: the second one's exit code takes the place of the first's.
   const repeatIfShutOut = async (
     context: StepContext,
@@ -68,11 +64,7 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
       ? retryFrom(prepare)
       : undefined;
   return [
-    {
-      id: 'assess',
-      label: 'see what is left',
-      act: (context) => assess(tools, context, work),
-    },
+    plainAct('assess', 'see what is left', (context) => assess(tools, context, work)),
     prepare,
     {
       id: 'undo',
@@ -80,13 +72,13 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
       mustSucceed: false,
       command: async (context) => removalCommand(manager, findings.read(context).came),
     },
-    {
-      id: 'judge-undo',
-      label: 'check: undo',
-      act: async (context) =>
+    plainAct(
+      'judge-undo',
+      'check: undo',
+      async (context) =>
         (await repeatIfShutOut(context, 'came')) ??
         ((await isRemovalUnfinished(tools, context)) ? retryFrom(prepare) : undefined),
-    },
+    ),
     {
       id: 'configure',
       label: 'configure',
@@ -98,18 +90,14 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
     },
     ...(around.mendDamage ?? []),
     ...(around.after ?? []),
-    {
-      id: 'settle',
-      label: 'finish',
-      act: async (context) => {
-        const jump = await repeatIfShutOut(context, 'half');
-        if (jump !== undefined) return jump;
-        await catalog.refresh();
-        await report(tools, context);
-        await reportLeft(tools, context, work);
-        await acceptIfComplete(tools, context, work);
-      },
-    },
+    plainAct('settle', 'finish', async (context) => {
+      const jump = await repeatIfShutOut(context, 'half');
+      if (jump !== undefined) return jump;
+      await catalog.refresh();
+      await report(tools, context);
+      await reportLeft(tools, context, work);
+      await acceptIfComplete(tools, context, work);
+    }),
     ...around.cleanUp(),
   ];
 }

@@ -7,6 +7,7 @@ import type { PackageChange, PackageManager } from '../manager.ts';
 import { chosen, enterTransaction, type Chosen } from '../memory.ts';
 import type { Job } from '../../jobs/job.ts';
 import {
+  plainAct,
   retryFrom,
   type Act,
   type CommandStep,
@@ -78,14 +79,10 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
   const percentOf = createPercentReader();
   return [
     ...(around.first?.(choosesFromFeeds, work.areListsTooOld) ?? []),
-    {
-      id: 'choose',
-      label: 'choose',
-      act: async (context) => {
-        begun.write(context, { isBegun: false });
-        await choose(context);
-      },
-    },
+    plainAct('choose', 'choose', async (context) => {
+      begun.write(context, { isBegun: false });
+      await choose(context);
+    }),
     ...(work.behindChoice ?? []),
     ...before.slice(0, -1),
     ...before.slice(-1).map(thenBegins),
@@ -157,39 +154,35 @@ function judgeStep(
   prepare: Act,
 ): Act {
   const { around, installed } = manager;
-  return {
-    id: 'judge',
-    label: 'check the result',
-    act: async (context) => {
-      // What stands ahead of the command has changed packages, and looked after that itself.
-      if (beforeCommand === undefined && (await around.wasShutOut(context))) {
-        begun.write(context, { isBegun: false });
-        return retryFrom(prepare);
-      }
-      const damage = await around.mend(context);
-      const [after, remembered] = await Promise.all([
-        installed(),
-        around.databaseBefore(),
-        catalog.refresh(),
-      ]);
-      const before = remembered ?? after;
-      const changed = [...(context.job.packages ?? []), ...changedPackages(before, after)];
-      context.reportChanged([...new Set(changed)]);
-      const choice = chosen.find(context) ?? NOTHING;
-      const shortfall = damage ?? judge(after, choice, { job: context.job, before });
-      if (shortfall !== undefined) {
-        const program = isForeign === true ? undefined : manager;
-        throw await explained(program, context, { purpose, shortfall });
-      }
-      await record?.(after, { job: context.job, before });
-      accepted.write(context, { isDone: true });
-      // Whatever comes of it, the job has done what it is for; the next one keeps a copy of its
-      // own.
-      await around
-        .accept()
-        .catch(async (error: unknown) => context.note(reasonOf(error)).catch(() => undefined));
-    },
-  };
+  return plainAct('judge', 'check the result', async (context) => {
+    // What stands ahead of the command has changed packages, and looked after that itself.
+    if (beforeCommand === undefined && (await around.wasShutOut(context))) {
+      begun.write(context, { isBegun: false });
+      return retryFrom(prepare);
+    }
+    const damage = await around.mend(context);
+    const [after, remembered] = await Promise.all([
+      installed(),
+      around.databaseBefore(),
+      catalog.refresh(),
+    ]);
+    const before = remembered ?? after;
+    const changed = [...(context.job.packages ?? []), ...changedPackages(before, after)];
+    context.reportChanged([...new Set(changed)]);
+    const choice = chosen.find(context) ?? NOTHING;
+    const shortfall = damage ?? judge(after, choice, { job: context.job, before });
+    if (shortfall !== undefined) {
+      const program = isForeign === true ? undefined : manager;
+      throw await explained(program, context, { purpose, shortfall });
+    }
+    await record?.(after, { job: context.job, before });
+    accepted.write(context, { isDone: true });
+    // Whatever comes of it, the job has done what it is for; the next one keeps a copy of its
+    // own.
+    await around
+      .accept()
+      .catch(async (error: unknown) => context.note(reasonOf(error)).catch(() => undefined));
+  });
 }
 
 /** For the repair of such a job: judges it as its own step would have. */

@@ -3,7 +3,7 @@ import { hasEntry } from '../../../device/is-there.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
-import type { Act, Plan, StepContext } from '../../../jobs/plan.ts';
+import { plainAct, type Act, type Plan, type StepContext } from '../../../jobs/plan.ts';
 import { reasonOf } from '../../../errors.ts';
 import { isPresent } from '../../../package-management/database.ts';
 import { failureError, notInstalled } from '../../../package-management/failure.ts';
@@ -81,18 +81,14 @@ const kept = transactionSlots('what goes', {
 
 /** Package managers leave configuration files that were changed, without a word. */
 function sayWhatStays(onDevice: Paths['onDevice']): Act {
-  return {
-    id: 'say-what-stays',
-    label: 'say what stays',
-    act: async (context) => {
-      const stays: string[] = [];
-      for (const path of kept.read(context).settings) {
-        if (await hasEntry(onDevice(path))) stays.push(path);
-      }
-      const left = stays.join(', ');
-      if (left !== '') {
-        await context.note(`what was changed in its settings stays: ${left}`);
-      }
-    },
-  };
+  return plainAct('say-what-stays', 'say what stays', async (context) => {
+    const stays: string[] = [];
+    for (const path of kept.read(context).settings) {
+      if (await hasEntry(onDevice(path))) stays.push(path);
+    }
+    const left = stays.join(', ');
+    if (left !== '') {
+      await context.note(`what was changed in its settings stays: ${left}`);
+    }
+  });
 }

@@ -1,4 +1,4 @@
-import { retryFrom, type Act, type Plan } from '../../../jobs/plan.ts';
+import { plainAct, retryFrom, type Act, type Plan } from '../../../jobs/plan.ts';
 import { explained } from '../../../package-management/transaction/explained.ts';
 import { feedFailure } from '../../../package-management/failed-feeds.ts';
 import { failureError } from '../../../package-management/failure.ts';
@@ -18,39 +18,27 @@ export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'un
     steps: [
       ...before,
       undo.keepStep({ changeIn: () => undefined, scope }),
-      {
-        id: 'keep-lists',
-        label: 'keep lists',
-        act: () => lists.backUp(),
-      },
+      plainAct('keep-lists', 'keep lists', () => lists.backUp()),
       {
         id: 'update',
         label: 'update',
         mustSucceed: false,
         command: () => commands.update(),
       },
-      {
-        id: 'judge',
-        label: 'check the result',
-        act: async (context) => {
-          if (await around.wasShutOut(context)) return retryFrom(before[0]);
-          const failed = await lists.checkFetched(context);
-          if (failed.length > 0) throw failureError('update', feedFailure(failed));
-          const { lastExitCode = 0 } = context.job;
-          if (lastExitCode !== 0) {
-            const reason = `${name} ended with exit code ${lastExitCode}`;
-            throw await explained(manager, context, {
-              purpose: 'update',
-              shortfall: { reason, names: [] },
-            });
-          }
-        },
-      },
-      {
-        id: 'forget-lists',
-        label: 'forget lists',
-        act: () => lists.forget(),
-      },
+      plainAct('judge', 'check the result', async (context) => {
+        if (await around.wasShutOut(context)) return retryFrom(before[0]);
+        const failed = await lists.checkFetched(context);
+        if (failed.length > 0) throw failureError('update', feedFailure(failed));
+        const { lastExitCode = 0 } = context.job;
+        if (lastExitCode !== 0) {
+          const reason = `${name} ended with exit code ${lastExitCode}`;
+          throw await explained(manager, context, {
+            purpose: 'update',
+            shortfall: { reason, names: [] },
+          });
+        }
+      }),
+      plainAct('forget-lists', 'forget lists', () => lists.forget()),
       undo.closeStep({ scope }),
     ],
     repair: [restoreLists(lists)],
@@ -59,13 +47,9 @@ export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'un
 
 /** Of a job that may have been cut off while it fetched lists. */
 export function restoreLists(lists: FeedLists): Act {
-  return {
-    id: 'settle-lists',
-    label: 'tidy up lists',
-    act: async () => {
-      // For what it puts back. Why a list did not come was found out when it was judged.
-      await lists.checkFetched();
-      await lists.forget();
-    },
-  };
+  return plainAct('settle-lists', 'tidy up lists', async () => {
+    // For what it puts back. Why a list did not come was found out when it was judged.
+    await lists.checkFetched();
+    await lists.forget();
+  });
 }

@@ -2,7 +2,14 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../../../errors.ts';
-import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../../jobs/plan.ts';
+import {
+  plainAct,
+  retryFrom,
+  type Act,
+  type Jump,
+  type Step,
+  type StepContext,
+} from '../../../jobs/plan.ts';
 import { EXPLAINED_BYTES, failureError, type Failure } from '../../failure.ts';
 import type { FeedLists, PackageChange, PlannedPackage, TransactionSteps } from '../../manager.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
@@ -45,17 +52,14 @@ export function createTransactionSteps(
       if (jump === undefined) fetching.begin(context);
       return jump;
     });
-  const checkStep = (changeIn: ChangeIn, planning: Act, { keep }: Further): Act => ({
-    id: 'check-packages',
-    label: 'check',
-    act: async (context) => {
+  const checkStep = (changeIn: ChangeIn, planning: Act, { keep }: Further): Act =>
+    plainAct('check-packages', 'check', async (context) => {
       await checkFetched(installation, context, changeIn(context));
       // What the owner changed during a long download is not the task's.
       const wasLong = !planned.read(context).isFetched && readPlan(context).downloads.length > 0;
       if (wasLong) await keep?.act(context);
       return (await wasOvertaken(installation, context)) ? retryFrom(planning) : undefined;
-    },
-  });
+    });
   return {
     first: (choosesFromFeeds, areListsTooOld) => [
       listsStep(installation, choosesFromFeeds, areListsTooOld),
@@ -114,7 +118,7 @@ async function plannedPackages(
 }
 
 function act(id: string, work: Act['act']): Act {
-  return { id, label: id, act: work };
+  return plainAct(id, id, work);
 }
 
 async function needSpace({ root }: Installation, purpose: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import * as v from 'valibot';
-import type { Act, CommandStep, StepContext } from '../../../jobs/plan.ts';
+import { plainAct, type Act, type CommandStep, type StepContext } from '../../../jobs/plan.ts';
 import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
 import { LACKING_LISTS, needsNoList, OLD_LISTS } from '../../lists-state.ts';
@@ -46,17 +46,13 @@ export function listsCheck(
   lists: FeedLists,
   choosesFromFeeds: boolean,
 ): Act {
-  return {
-    id: 'check-lists',
-    label: 'check lists',
-    act: async (context) => {
-      const { job } = context;
-      if (!choosesFromFeeds || (await hasLists(installation))) return undefined;
-      if (await needsNoList(job, installation.reader.read)) return undefined;
-      const failed = await lists.checkFetched(context);
-      throw failureError(`${job.kind} ${job.subject}`.trim(), noListsFailure(failed));
-    },
-  };
+  return plainAct('check-lists', 'check lists', async (context) => {
+    const { job } = context;
+    if (!choosesFromFeeds || (await hasLists(installation))) return undefined;
+    if (await needsNoList(job, installation.reader.read)) return undefined;
+    const failed = await lists.checkFetched(context);
+    throw failureError(`${job.kind} ${job.subject}`.trim(), noListsFailure(failed));
+  });
 }
 
 async function hasLists({ cache, locations }: Installation): Promise<boolean> {

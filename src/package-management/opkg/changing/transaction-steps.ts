@@ -5,7 +5,7 @@ import { isSameDisk } from '../../../device/disk/space.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
 import { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
-import type { Act, StepContext } from '../../../jobs/plan.ts';
+import { plainAct, type Act, type StepContext } from '../../../jobs/plan.ts';
 import { failureError, type Failure } from '../../failure.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { PackageChange, TransactionSteps } from '../../manager.ts';
@@ -68,16 +68,12 @@ export function createTransactionSteps(
     ],
     mendDamage: damageSteps(installation, tools),
     after: [
-      {
-        id: 'write',
-        label: 'write to the disk',
-        act: async (context) => {
-          const reason = context.isWritten ? undefined : await writeDown(installation);
-          if (reason === undefined) lasting.write(context, { isWritten: true });
-          else if (context.job.phase === 'repair') await context.note(reason);
-          else throw new DepotError('internal', reason);
-        },
-      },
+      plainAct('write', 'write to the disk', async (context) => {
+        const reason = context.isWritten ? undefined : await writeDown(installation);
+        if (reason === undefined) lasting.write(context, { isWritten: true });
+        else if (context.job.phase === 'repair') await context.note(reason);
+        else throw new DepotError('internal', reason);
+      }),
     ],
     roots: async () => (await installation.readConfig()).destinations,
     databaseBefore: statusCopy.read,

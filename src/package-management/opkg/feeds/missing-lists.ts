@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { reasonOf } from '../../../errors.ts';
-import { retryFrom, type Step, type StepContext } from '../../../jobs/plan.ts';
+import { plainAct, retryFrom, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
 import { LACKING_LISTS, needsNoList, OLD_LISTS } from '../../lists-state.ts';
@@ -31,53 +31,45 @@ export function listsSteps(
   isNeeded: (context: StepContext) => boolean,
 ): Step[] {
   return [
-    {
-      id: 'look-for-lists',
-      label: 'look for lists',
-      act: async (context) => {
-        const { note } = context;
-        fetching.write(context, { fetchesLists: false });
-        const isLacking = isNeeded(context) && (await lacksLists(installation));
-        if (!isLacking && (await areListsTooOld?.()) !== true) return undefined;
-        await note(isLacking ? LACKING_LISTS : OLD_LISTS);
-        await installation.prepareFolders();
-        await waitForOpkg(installation, context);
-        try {
-          await lists.backUp();
-        } catch (error) {
-          if (isLacking) throw error;
-          await note(`cannot keep the package lists while others are fetched: ${reasonOf(error)}`);
-          return undefined;
-        }
-        fetching.write(context, { fetchesLists: true });
-      },
-    },
+    plainAct('look-for-lists', 'look for lists', async (context) => {
+      const { note } = context;
+      fetching.write(context, { fetchesLists: false });
+      const isLacking = isNeeded(context) && (await lacksLists(installation));
+      if (!isLacking && (await areListsTooOld?.()) !== true) return undefined;
+      await note(isLacking ? LACKING_LISTS : OLD_LISTS);
+      await installation.prepareFolders();
+      await waitForOpkg(installation, context);
+      try {
+        await lists.backUp();
+      } catch (error) {
+        if (isLacking) throw error;
+        await note(`cannot keep the package lists while others are fetched: ${reasonOf(error)}`);
+        return undefined;
+      }
+      fetching.write(context, { fetchesLists: true });
+    }),
     {
       id: 'fetch-lists',
       label: 'fetch lists',
       mustSucceed: false,
       command: (context) => (fetching.read(context).fetchesLists ? commands.update() : undefined),
     },
-    {
-      id: 'check-lists',
-      label: 'check lists',
-      act: async (context) => {
-        const { job, note } = context;
-        if (!fetching.read(context).fetchesLists) {
-          meanwhile?.(context);
-          return undefined;
-        }
-        if (await wasShutOut(context)) return retryFrom({ id: 'look-for-lists' });
-        const failed = await lists.checkFetched(context);
-        await lists.forget();
-        if (!(await lacksLists(installation))) {
-          if (failed.length > 0) await note(describeFailed(failed));
-          return undefined;
-        }
-        if (await needsNoList(job, installation.read)) return undefined;
-        throw failureError(`${job.kind} ${job.subject}`.trim(), noListsFailure(failed));
-      },
-    },
+    plainAct('check-lists', 'check lists', async (context) => {
+      const { job, note } = context;
+      if (!fetching.read(context).fetchesLists) {
+        meanwhile?.(context);
+        return undefined;
+      }
+      if (await wasShutOut(context)) return retryFrom({ id: 'look-for-lists' });
+      const failed = await lists.checkFetched(context);
+      await lists.forget();
+      if (!(await lacksLists(installation))) {
+        if (failed.length > 0) await note(describeFailed(failed));
+        return undefined;
+      }
+      if (await needsNoList(job, installation.read)) return undefined;
+      throw failureError(`${job.kind} ${job.subject}`.trim(), noListsFailure(failed));
+    }),
   ];
 }
 

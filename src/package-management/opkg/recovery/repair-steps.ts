@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Job } from '../../../jobs/job.ts';
-import type { Step, StepContext } from '../../../jobs/plan.ts';
+import { plainAct, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { isPresent } from '../../database.ts';
 import { lasting, transactionSlots } from '../../memory.ts';
 import type { OpkgCommands } from '../changing/commands.ts';
@@ -29,48 +29,40 @@ export function damageSteps(
 ): Step[] {
   const { commands } = tools;
   return [
-    {
-      id: 'look-for-damage',
-      label: 'look for damage',
-      act: async (context) => {
-        const { job, note } = context;
-        if (!isDoubtful(context)) return undefined;
-        const since = startOf(job);
-        const database = await installation.read();
-        const inDoubt = (await writtenAfter(installation.infoDir, since)).filter((name) =>
-          isPresent(database.get(name)),
-        );
-        const emptied = await findEmptied(installation, inDoubt, since);
-        const rest = inDoubt.filter((name) => !emptied.includes(name));
-        const others = await findOtherVersions(installation, rest, database);
-        if (others.length > 0) {
-          await damaged.add(others);
-          await note(`${others.join(', ')} has the files of another version than its record`);
-        }
-        if (emptied.length === 0) return undefined;
-        await damaged.add(emptied);
-        inRepair.write(context, { emptied: [...others, ...emptied] });
-        await note(`the power cut damaged files of ${emptied.join(', ')}: installed again`);
-      },
-    },
+    plainAct('look-for-damage', 'look for damage', async (context) => {
+      const { job, note } = context;
+      if (!isDoubtful(context)) return undefined;
+      const since = startOf(job);
+      const database = await installation.read();
+      const inDoubt = (await writtenAfter(installation.infoDir, since)).filter((name) =>
+        isPresent(database.get(name)),
+      );
+      const emptied = await findEmptied(installation, inDoubt, since);
+      const rest = inDoubt.filter((name) => !emptied.includes(name));
+      const others = await findOtherVersions(installation, rest, database);
+      if (others.length > 0) {
+        await damaged.add(others);
+        await note(`${others.join(', ')} has the files of another version than its record`);
+      }
+      if (emptied.length === 0) return undefined;
+      await damaged.add(emptied);
+      inRepair.write(context, { emptied: [...others, ...emptied] });
+      await note(`the power cut damaged files of ${emptied.join(', ')}: installed again`);
+    }),
     ...listsSteps(
       installation,
       tools,
       (context) => emptiedIn(context).length + unlistedIn(context).length > 0,
     ),
     ...unlistedSteps(installation, commands.opkg),
-    {
-      id: 'prepare-reinstall',
-      label: 'prepare reinstall',
-      act: async (context) => {
-        const names = emptiedIn(context);
-        if (names.length === 0) return undefined;
-        await installation.prepareFolders();
-        await waitForOpkg(installation, context);
-        await removeEmptiedSettings(installation, names, startOf(context.job));
-        await lowerVersions(installation.statusFile, context, names);
-      },
-    },
+    plainAct('prepare-reinstall', 'prepare reinstall', async (context) => {
+      const names = emptiedIn(context);
+      if (names.length === 0) return undefined;
+      await installation.prepareFolders();
+      await waitForOpkg(installation, context);
+      await removeEmptiedSettings(installation, names, startOf(context.job));
+      await lowerVersions(installation.statusFile, context, names);
+    }),
     {
       id: 'reinstall',
       label: 'reinstall',
@@ -80,24 +72,20 @@ export function damageSteps(
         return names.length === 0 ? undefined : commands.upgrade(names);
       },
     },
-    {
-      id: 'judge-reinstall',
-      label: 'check: reinstall',
-      act: async (context) => {
-        const { note } = context;
-        const names = emptiedIn(context);
-        if (names.length === 0) return undefined;
-        await restoreVersions(installation.statusFile, context);
-        const database = await installation.read();
-        await damaged.update(database);
-        const left = damaged.among(names);
-        if (left.length > 0) {
-          await note(
-            `${left.join(', ')} could not be installed again, and is damaged: install it again`,
-          );
-        }
-      },
-    },
+    plainAct('judge-reinstall', 'check: reinstall', async (context) => {
+      const { note } = context;
+      const names = emptiedIn(context);
+      if (names.length === 0) return undefined;
+      await restoreVersions(installation.statusFile, context);
+      const database = await installation.read();
+      await damaged.update(database);
+      const left = damaged.among(names);
+      if (left.length > 0) {
+        await note(
+          `${left.join(', ')} could not be installed again, and is damaged: install it again`,
+        );
+      }
+    }),
   ];
 }
 

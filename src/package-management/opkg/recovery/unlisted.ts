@@ -6,7 +6,7 @@ import type { Command } from '../../../device/command.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
 import { isPrivateFolder } from '../../../device/private-folder.ts';
 import { reasonOf } from '../../../errors.ts';
-import type { Step, StepContext } from '../../../jobs/plan.ts';
+import { plainAct, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { transactionSlots } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
 import { filesInIpk } from '../package-file/ipk-file.ts';
@@ -35,37 +35,33 @@ export function unlistedSteps(
         return { ...opkg('download', '--', ...names), cwd };
       },
     },
-    {
-      id: 'remove-unlisted',
-      label: 'remove unlisted',
-      act: async (context) => {
-        const { job, note } = context;
-        const names = unlistedIn(context);
-        if (names.length === 0) return undefined;
-        const folder = folderOf(job);
-        const since = job.startedAt ?? job.createdAt;
-        // The memory is everybody's: another one's folder of that name says nothing.
-        const isOwn = await isPrivateFolder(folder);
-        const files = isOwn ? await readdir(folder).catch(() => []) : [];
-        const fetched = files.filter((file) => file.endsWith('.ipk'));
-        try {
-          const mostBytes = await freeBytesOf(destination);
-          for (const file of fetched) {
-            const inside = await filesInIpk(join(folder, file), mostBytes);
-            await removeUnowned({ infoDir, destination, since }, inside);
-          }
-        } catch (error) {
-          await note(reasonOf(error));
-        } finally {
-          await rm(folder, { recursive: true, force: true });
+    plainAct('remove-unlisted', 'remove unlisted', async (context) => {
+      const { job, note } = context;
+      const names = unlistedIn(context);
+      if (names.length === 0) return undefined;
+      const folder = folderOf(job);
+      const since = job.startedAt ?? job.createdAt;
+      // The memory is everybody's: another one's folder of that name says nothing.
+      const isOwn = await isPrivateFolder(folder);
+      const files = isOwn ? await readdir(folder).catch(() => []) : [];
+      const fetched = files.filter((file) => file.endsWith('.ipk'));
+      try {
+        const mostBytes = await freeBytesOf(destination);
+        for (const file of fetched) {
+          const inside = await filesInIpk(join(folder, file), mostBytes);
+          await removeUnowned({ infoDir, destination, since }, inside);
         }
-        await note(
-          fetched.length < names.length
-            ? `files of ${names.join(', ')} may be left: install it again, then remove it`
-            : `files of ${names.join(', ')} that are in no record are removed`,
-        );
-      },
-    },
+      } catch (error) {
+        await note(reasonOf(error));
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+      await note(
+        fetched.length < names.length
+          ? `files of ${names.join(', ')} may be left: install it again, then remove it`
+          : `files of ${names.join(', ')} that are in no record are removed`,
+      );
+    }),
   ];
 }
 
