@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  described,
   integer,
   jsonOperation,
   type FeatureDocumentation,
@@ -20,7 +21,7 @@ const entryStatus = v.pipe(
 const entryError = v.pipe(
   v.object({
     app: v.string(),
-    code: v.pipe(integer, v.description('404: it has no entry script; 500: that failed')),
+    code: described('404: it has no entry script; 500: that failed', integer),
     msg: v.string(),
   }),
   v.title('EntryError'),

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
+import type { Affected } from './documentation.ts';
 
 /** What OSV says of one package in one advisory (https://ossf.github.io/osv-schema/). */
 const advisory = v.object({
@@ -17,13 +18,6 @@ const advisory = v.object({
 /** As JSON. */
 export const advisories = v.pipe(v.string(), v.parseJson(), v.array(advisory));
 type Advisory = v.InferOutput<typeof advisory>;
-
-export interface Affected {
-  id: string;
-  package: string;
-  version: string;
-  fixed?: string;
-}
 
 type Compare = (one: string, other: string) => number;
 

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import {
+  described,
   integer,
   jsonOperation,
+  optional,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
@@ -27,20 +29,15 @@ export type Listener = v.InferOutput<typeof listener>;
 
 const verification = v.pipe(
   v.object({
-    files: v.pipe(integer, v.description('that packages have on record')),
+    files: described('that packages have on record', integer),
     differing,
-    configuration: v.pipe(differing, v.description('what its owner may change, and did')),
-    set_id: v.pipe(
+    configuration: described('what its owner may change, and did', differing),
+    set_id: described("files of no package that run with another's rights", v.array(v.string())),
+    unseen: optional(
+      'folders with so much in them that not all of it was looked at',
       v.array(v.string()),
-      v.description("files of no package that run with another's rights"),
     ),
-    unseen: v.optional(
-      v.pipe(
-        v.array(v.string()),
-        v.description('folders with so much in them that not all of it was looked at'),
-      ),
-    ),
-    listeners: v.pipe(v.array(listener), v.description('programs of no package that listen')),
+    listeners: described('programs of no package that listen', v.array(listener)),
   }),
   v.title('Verification'),
 );
@@ -60,13 +57,14 @@ const affected = v.pipe(
       v.object({
         id: v.string(),
         package: v.string(),
-        version: v.pipe(v.string(), v.description('the installed one')),
+        version: described('the installed one', v.string()),
         fixed: v.optional(v.string()),
       }),
     ),
   }),
   v.title('Affected'),
 );
+export type Affected = v.InferOutput<typeof affected>['affected'][number];
 
 export const AUDIT_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Audit',

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import {
   ATTACHED,
+  described,
   integer,
   jsonOperation,
   taskOperation,
@@ -15,16 +16,14 @@ const backup = v.pipe(
     id: v.string(),
     made_at: unixSeconds,
     bytes: integer,
-    reason: v.pipe(
+    reason: described(
+      'given: it was sent; firmware: what comes back by itself after a firmware upgrade',
       v.picklist(REASONS),
-      v.description(
-        'given: it was sent; firmware: what comes back by itself after a firmware upgrade',
-      ),
     ),
-    release: v.pipe(v.string(), v.description('of the firmware; empty if nothing said it')),
+    release: described('of the firmware; empty if nothing said it', v.string()),
     architecture: v.string(),
     package_manager: v.picklist(['opkg', 'apk']),
-    packages: v.pipe(integer, v.description('that the owner asked for')),
+    packages: described('that the owner asked for', integer),
     has_packages: whether('whether it has package files'),
   }),
   v.title('Backup'),

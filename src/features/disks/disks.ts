@@ -2,6 +2,7 @@ import { peerSizeText } from '../../format-bytes.ts';
 import { reasonOf } from '../../errors.ts';
 import { readSpace } from '../../device/disk/space.ts';
 import type { BlockDevice, BlockDeviceHost } from './block-devices.ts';
+import type { DiskItem, DiskWithSpace } from './documentation.ts';
 import type { Log } from '../../log.ts';
 
 /**
@@ -19,31 +20,12 @@ export interface Disks {
    */
   all: () => Promise<Record<string, DiskItem>>;
   /** The same with all mounts and how full they are. @throws DepotError internal */
-  allWithSpace: () => Promise<Record<string, DiskItem & Space>>;
+  allWithSpace: () => Promise<Record<string, DiskWithSpace>>;
   close: () => void;
 }
 
-/** One device as the interface shows it: texts only. */
-export interface DiskItem {
-  dev: string;
-  uuid: string;
-  version: string;
-  label: string;
-  /** Where it was mounted first; empty if it is not. */
-  mount: string;
-  type: string;
-  /** `238.46 GB`. */
-  size: string;
-}
-
 /** How full a device is; nothing for one that is not mounted, or does not answer. */
-interface Space {
-  total_bytes?: number;
-  used_bytes?: number;
-  /** What programs can use. */
-  free_bytes?: number;
-  mounts: readonly string[];
-}
+type Space = Omit<DiskWithSpace, keyof DiskItem>;
 
 interface Answer {
   fingerprint: string;
@@ -117,10 +99,12 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
     all: async () => (await ask()).items,
     allWithSpace: async () => {
       const { items, mounts } = await ask();
-      const entries = Object.entries(items).map(async ([name, item]) => {
-        const own = mounts.get(name) ?? [];
-        return [name, { ...item, ...(await spaceIn(own[0])), mounts: own }] as const;
-      });
+      const entries = Object.entries(items).map(
+        async ([name, item]): Promise<[string, DiskWithSpace]> => {
+          const own = [...(mounts.get(name) ?? [])];
+          return [name, { ...item, ...(await spaceIn(own[0])), mounts: own }];
+        },
+      );
       return Object.fromEntries(await Promise.all(entries));
     },
     close: () => {

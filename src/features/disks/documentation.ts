@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import {
+  described,
   integer,
   jsonOperation,
+  optional,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
@@ -10,23 +12,25 @@ const keys = {
   uuid: v.string(),
   version: v.string(),
   label: v.string(),
-  mount: v.pipe(v.string(), v.description('empty if it is not mounted')),
+  mount: described('empty if it is not mounted', v.string()),
   type: v.string(),
-  size: v.pipe(v.string(), v.description('such as 238.46 GB, of 1024 to the step')),
+  size: described('such as 238.46 GB, of 1024 to the step', v.string()),
 };
 
 const blockDevice = v.pipe(v.object(keys), v.title('BlockDevice'));
+export type DiskItem = v.InferOutput<typeof blockDevice>;
 
 const disk = v.pipe(
   v.object({
     ...keys,
     total_bytes: v.optional(integer),
     used_bytes: v.optional(integer),
-    free_bytes: v.optional(v.pipe(integer, v.description('what programs can use'))),
+    free_bytes: optional('what programs can use', integer),
     mounts: v.array(v.string()),
   }),
   v.title('Disk'),
 );
+export type DiskWithSpace = v.InferOutput<typeof disk>;
 
 const disks = v.pipe(
   v.object({ code: integer, data: v.record(v.string(), disk) }),

@@ -2,7 +2,7 @@ import { basename, relative } from 'node:path';
 import { isThere } from '../../device/is-there.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
-import type { FeedAnswer } from './read-feeds.ts';
+import type { FeedAnswer } from './documentation.ts';
 import { REMEDIES } from '../../package-management/problem.ts';
 import { timeText } from '../../format-time.ts';
 

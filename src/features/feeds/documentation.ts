@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import {
   ETAG,
+  described,
   integer,
   jsonOperation,
   optional,
@@ -13,9 +14,9 @@ const feed = v.pipe(
   v.object({
     name: v.string(),
     url: v.string(),
-    kind: v.pipe(
+    kind: described(
+      'system: came with the firmware, and cannot be removed',
       v.picklist(['system', 'custom']),
-      v.description('system: came with the firmware, and cannot be removed'),
     ),
     enabled: v.boolean(),
     upgrades: optional('false: nothing is upgraded from it; absent otherwise', v.boolean()),
@@ -27,18 +28,20 @@ const feed = v.pipe(
   }),
   v.title('Feed'),
 );
+export type FeedItem = v.InferOutput<typeof feed>;
 
 const feeds = v.pipe(
   v.object({
     feeds: v.array(feed),
     keys: v.array(v.object({ id: v.string(), file: v.string() })),
-    problems: v.pipe(
+    problems: described(
+      'lines that the package manager does not understand',
       v.array(v.object({ file: v.string(), line: integer, text: v.string(), reason: v.string() })),
-      v.description('lines that the package manager does not understand'),
     ),
   }),
   v.title('FeedList'),
 );
+export type FeedAnswer = v.InferOutput<typeof feeds>;
 
 export const FEEDS_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Feeds',

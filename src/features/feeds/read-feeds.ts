@@ -1,34 +1,9 @@
 import type { Job } from '../../jobs/job.ts';
 import { lastFetch, markOf } from '../../package-management/failed-feeds.ts';
-import type { FeedState, GarbageLine, TrustedKey } from '../../package-management/feed-settings.ts';
+import type { FeedState } from '../../package-management/feed-settings.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import type { NoUpgrades } from '../../package-management/no-upgrades.ts';
-
-/** One feed as the interface shows it. */
-export interface FeedItem {
-  name: string;
-  url: string;
-  kind: 'system' | 'custom';
-  enabled: boolean;
-  /** Only if nothing is upgraded from it. */
-  upgrades?: false | undefined;
-  /** Unix seconds: when its list was fetched; missing without a list. */
-  updated_at?: number | undefined;
-  /** How many of its packages this device could install. */
-  packages?: number | undefined;
-  /** Why its list could not be fetched when that was tried last. */
-  error?: string | undefined;
-  remedy?: string | undefined;
-  /** Id of the key that signed its list. */
-  key?: string | undefined;
-}
-
-export interface FeedAnswer {
-  feeds: FeedItem[];
-  keys: TrustedKey[];
-  /** Lines that the package manager does not understand. */
-  problems: GarbageLine[];
-}
+import type { FeedAnswer, FeedItem } from './documentation.ts';
 
 /** Reads feeds, keys and lists as they are; nothing is fetched. */
 export function createFeedReader(

@@ -8,7 +8,7 @@ import type { FeatureContext } from '../feature.ts';
 import type { FeedSettings } from '../../package-management/feed-settings.ts';
 import { feedName, feedUrl, keyText, knownName } from './parameters.ts';
 import { assertNew, findFeed } from './plan.ts';
-import type { FeedAnswer } from './read-feeds.ts';
+import type { FeedAnswer } from './documentation.ts';
 
 export interface FeedRouteTools extends Pick<FeatureContext, 'submit'> {
   feeds: FeedSettings;

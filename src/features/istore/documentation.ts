@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import {
   ATTACHED,
+  described,
   integer,
   jsonOperation,
   taskOperation,
@@ -35,13 +36,13 @@ const userConfig = v.pipe(
 const legacy = v.pipe(
   v.object({
     seen: whether('iStore is installed'),
-    records: v.pipe(integer, v.description('uploads that it recorded; run_records lists them')),
+    records: described('uploads that it recorded; run_records lists them', integer),
     last_path: v.optional(v.string()),
     feeds: v.array(
       v.object({
         name: v.string(),
         url: v.string(),
-        mirrors: v.pipe(v.array(v.string()), v.description('the same elsewhere, asked first')),
+        mirrors: described('the same elsewhere, asked first', v.array(v.string())),
         is_there: whether("among the device's feeds"),
       }),
     ),

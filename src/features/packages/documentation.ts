@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import {
   ETAG,
+  described,
   jsonOperation,
   optional,
   taskOperation,
@@ -22,7 +23,7 @@ const app = v.pipe(
   v.looseObject({
     name: v.string(),
     version,
-    time: v.pipe(unixSeconds, v.description('when it was installed, Unix seconds')),
+    time: described('when it was installed, Unix seconds', unixSeconds),
     ...metaKeys,
   }),
   v.title('App'),

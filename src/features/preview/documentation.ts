@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  described,
   integer,
   jsonOperation,
   optional,
@@ -15,17 +16,15 @@ const texts = v.array(v.string());
 const change = v.pipe(
   v.object({
     name: v.string(),
-    version: v.pipe(v.string(), v.description('that comes; of a removal, that goes')),
+    version: described('that comes; of a removal, that goes', v.string()),
     from_version: v.optional(v.string()),
-    reason: v.pipe(
+    reason: described(
+      'orphan: it came as a dependency, and nothing needs it any more; translation: of an app, ' +
+        "for the panel's language, left out with translations=0",
       v.picklist(['asked', 'dependency', 'orphan', 'replaced', 'translation']),
-      v.description(
-        'orphan: it came as a dependency, and nothing needs it any more; translation: of an app, ' +
-          "for the panel's language, left out with translations=0",
-      ),
     ),
     download_bytes: v.optional(integer),
-    disk_bytes: v.pipe(integer, v.description('what the storage grows by; may be negative')),
+    disk_bytes: described('what the storage grows by; may be negative', integer),
   }),
   v.title('PlannedChange'),
 );
@@ -34,16 +33,17 @@ const problem = v.pipe(
   v.object({
     code: v.picklist(PROBLEM_CODES),
     package: v.optional(v.string()),
-    message: v.pipe(v.string(), v.description('the cause in one sentence')),
-    remedy: v.pipe(v.string(), v.description('what the owner can do about it')),
+    message: described('the cause in one sentence', v.string()),
+    remedy: described('what the owner can do about it', v.string()),
     missing_bytes: optional('of no_space: with what apk wants to spare', integer),
   }),
   v.title('Problem'),
 );
 
-const aboutFile = v.pipe(
+const aboutFile = described(
+  'of the operation upload: what the file is',
   v.object({
-    file: v.pipe(v.string(), v.description('its id')),
+    file: described('its id', v.string()),
     name: v.string(),
     kind: v.picklist(['package', 'program']),
     package: v.optional(v.string()),
@@ -51,16 +51,15 @@ const aboutFile = v.pipe(
     size_bytes: integer,
     sha256: v.string(),
   }),
-  v.description('of the operation upload: what the file is'),
 );
 
 const plannedContainer = v.pipe(
   v.object({
     name: v.string(),
-    image: v.pipe(v.string(), v.description('it stays unless purge=1')),
+    image: described('it stays unless purge=1', v.string()),
     image_bytes: v.optional(integer),
     is_unpinned: optional('the image names no version: `latest` or none', v.boolean()),
-    keeps: v.pipe(texts, v.description("data folders of the app's own, which stay unless purge=1")),
+    keeps: described("data folders of the app's own, which stay unless purge=1", texts),
   }),
   v.title('PlannedContainer'),
 );
@@ -84,15 +83,13 @@ const plan = v.pipe(
     upgrades: v.array(change),
     removes: v.array(change),
     download_bytes: integer,
-    disk_bytes: v.pipe(integer, v.description('may be negative')),
+    disk_bytes: described('may be negative', integer),
     free_bytes: integer,
-    free_after_bytes: v.pipe(integer, v.description('may be negative')),
-    problems: v.pipe(
+    free_after_bytes: described('may be negative', integer),
+    problems: described(
+      'the first has the error_code that the task would fail with; file_conflict and ' +
+        'script_failed are never among them: no list of a feed names the files of a package',
       v.array(problem),
-      v.description(
-        'the first has the error_code that the task would fail with; file_conflict and ' +
-          'script_failed are never among them: no list of a feed names the files of a package',
-      ),
     ),
     is_possible: v.boolean(),
     stops: v.optional(STOPS),

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  described,
   integer,
   jsonOperation,
   taskOperation,
@@ -8,8 +9,8 @@ import {
 
 const check = v.pipe(
   v.object({
-    code: v.pipe(integer, v.description('200: there is a newer version; 304: there is none')),
-    msg: v.pipe(v.string(), v.description('the newer version, or empty')),
+    code: described('200: there is a newer version; 304: there is none', integer),
+    msg: described('the newer version, or empty', v.string()),
   }),
   v.title('SelfUpgradeCheck'),
 );

@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import {
   ETAG,
+  described,
   integer,
   jsonOperation,
+  optional,
   unixSeconds,
   whether,
   type FeatureDocumentation,
@@ -11,45 +13,38 @@ import { STOPS } from '../../package-management/system-packages.ts';
 
 const texts = v.array(v.string());
 
-function described(text: string): v.GenericSchema<string, string> {
-  return v.pipe(v.string(), v.description(text));
-}
-
-function bytes(text: string): v.GenericSchema<number, number> {
-  return v.pipe(integer, v.minValue(0), v.description(text));
-}
+const bytes = v.pipe(integer, v.minValue(0));
 
 const itemKeys = {
-  name: described('of the app or the package'),
+  name: described('of the app or the package', v.string()),
   kind: v.picklist(['app', 'package']),
   title: v.string(),
-  version: described('the best that feeds offer; the installed one if none does'),
-  installed_version: v.optional(described('if it is installed')),
+  version: described('the best that feeds offer; the installed one if none does', v.string()),
+  installed_version: optional('if it is installed', v.string()),
   is_upgradable: whether('a newer version is offered, of an app or of a package that it names'),
-  is_auto: v.optional(whether('it came as a dependency')),
-  is_held: v.optional(whether('its owner keeps it at its version')),
-  is_system: v.optional(whether('the firmware brought it, or the device stands on it')),
-  is_of_firmware: v.optional(
-    whether('the firmware brought it: a newer version comes with the next firmware'),
+  is_auto: optional('it came as a dependency', v.boolean()),
+  is_held: optional('its owner keeps it at its version', v.boolean()),
+  is_system: optional('the firmware brought it, or the device stands on it', v.boolean()),
+  is_of_firmware: optional(
+    'the firmware brought it: a newer version comes with the next firmware',
+    v.boolean(),
   ),
-  description: described('plain text; in lists its first 1000 characters'),
+  description: described('plain text; in lists its first 1000 characters', v.string()),
   section: v.optional(v.string()),
   tags: texts,
-  download_bytes: v.optional(bytes('size of its package file; of an app, of its meta package')),
-  installed_bytes: v.optional(
-    bytes(
-      'of its files; of an installed app, what its removal frees; of another app, of its meta ' +
-        'package alone: `plan` says what its installation takes',
-    ),
+  download_bytes: optional('size of its package file; of an app, of its meta package', bytes),
+  installed_bytes: optional(
+    'of its files; of an installed app, what its removal frees; of another app, of its meta ' +
+      'package alone: `plan` says what its installation takes',
+    bytes,
   ),
-  feed: v.optional(described('the feed of `version`')),
+  feed: optional('the feed of `version`', v.string()),
   has_icon: whether('`icon` has a picture of that name'),
-  time: v.optional(
-    v.pipe(unixSeconds, v.description('when it was installed, else when it was built')),
-  ),
-  broken: v.optional(whether('it is half installed, or its meta file cannot be read')),
-  entry: v.optional(
-    described('of an installed application of LuCI: the path of its page below `/cgi-bin/luci/`'),
+  time: optional('when it was installed, else when it was built', unixSeconds),
+  broken: optional('it is half installed, or its meta file cannot be read', v.boolean()),
+  entry: optional(
+    'of an installed application of LuCI: the path of its page below `/cgi-bin/luci/`',
+    v.string(),
   ),
 };
 
@@ -61,18 +56,17 @@ export type Item = v.InferOutput<typeof item>;
 const page = v.pipe(
   v.object({
     lists: v.object({
-      state: v.pipe(
+      state: described(
+        'old: a week and more; missing: of no feed, as after a boot',
         v.picklist(['fresh', 'old', 'missing']),
-        v.description('old: a week and more; missing: of no feed, as after a boot'),
       ),
-      updated_at: v.optional(v.pipe(unixSeconds, v.description('of the oldest list'))),
-      update_every_h: v.optional(
-        v.pipe(integer, v.description('hours between two fetches by itself; absent: never')),
-      ),
+      updated_at: optional('of the oldest list', unixSeconds),
+      update_every_h: optional('hours between two fetches by itself; absent: never', integer),
     }),
-    total: v.pipe(integer, v.description('items on all pages together')),
-    suggestion: v.optional(
-      described('of a search that finds nothing: its words, spelled so that they find something'),
+    total: described('items on all pages together', integer),
+    suggestion: optional(
+      'of a search that finds nothing: its words, spelled so that they find something',
+      v.string(),
     ),
     page: integer,
     per_page: integer,
@@ -86,37 +80,35 @@ export type ItemPage = v.InferOutput<typeof page>;
 const details = v.pipe(
   v.object({
     ...itemKeys,
-    versions: v.pipe(
+    versions: described(
+      'what feeds offer, the newest first',
       v.array(
         v.object({
           version: v.string(),
           feed: v.string(),
-          download_bytes: v.optional(bytes('size of the package file')),
+          download_bytes: optional('size of the package file', bytes),
         }),
       ),
-      v.description('what feeds offer, the newest first'),
     ),
-    depends: v.pipe(
+    depends: described(
+      'of the installed version, else of the best; of each list one will do',
       v.array(texts),
-      v.description('of the installed version, else of the best; of each list one will do'),
     ),
-    required_by: v.pipe(texts, v.description('installed packages that depend on it')),
+    required_by: described('installed packages that depend on it', texts),
     conflicts: v.optional(texts),
     provides: v.optional(texts),
     homepage: v.optional(v.string()),
     license: v.optional(v.string()),
     maintainer: v.optional(v.string()),
-    files: v.optional(
-      v.pipe(
-        v.object({ count: integer, bytes: integer }),
-        v.description('on the device; of an app with those of the packages that it names'),
-      ),
+    files: optional(
+      'on the device; of an app with those of the packages that it names',
+      v.object({ count: integer, bytes: integer }),
     ),
-    config: v.optional(v.pipe(texts, v.description('paths of its configuration files'))),
-    services: v.optional(v.pipe(texts, v.description('names of its init scripts'))),
-    is_running: v.optional(whether('one of its services runs; absent if procd knows none')),
+    config: optional('paths of its configuration files', texts),
+    services: optional('names of its init scripts', texts),
+    is_running: optional('one of its services runs; absent if procd knows none', v.boolean()),
     installed_at: v.optional(unixSeconds),
-    task_id: v.optional(described('of the task that brought it, if it is still on record')),
+    task_id: optional('of the task that brought it, if it is still on record', v.string()),
     stops: v.optional(STOPS),
   }),
   v.title('Details'),

@@ -1,24 +1,8 @@
 import { freemem, loadavg, machine, release, totalmem, uptime } from 'node:os';
 import { readSmallBytes } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
-import { readStorage, type StorageItem } from './storage.ts';
-
-export interface DeviceSummary {
-  /** As the device's maker calls it; missing if nothing says it. */
-  model?: string;
-  /** The system's name and version. */
-  release?: string;
-  kernel: string;
-  architecture: string;
-  uptime_s: number;
-  /** Of the last minute, five and fifteen (getloadavg(3)). */
-  load: number[];
-  memory: { total_bytes: number; available_bytes: number };
-  storage: StorageItem[];
-  package_manager: string;
-  /** The daemon's own version. */
-  depotd: string;
-}
+import type { DeviceSummary } from './documentation.ts';
+import { readStorage } from './storage.ts';
 
 export interface DeviceSources {
   paths: Paths;

@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import {
   ETAG,
-  unixSeconds,
+  described,
   integer,
   jsonOperation,
+  optional,
+  unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
@@ -17,20 +19,16 @@ const lines = v.optional(v.array(v.string()));
 const health = v.pipe(
   v.looseObject({
     status: v.picklist(['ok', 'failing']),
-    reasons: v.optional(
-      v.pipe(v.array(v.string()), v.description('what keeps it from its work, a sentence each')),
-    ),
+    reasons: optional('what keeps it from its work, a sentence each', v.array(v.string())),
     version: v.string(),
     uptime_s: integer,
     rss_bytes: integer,
-    damaged_tasks: v.optional(
-      v.pipe(
-        v.array(v.object({ task_id: v.string(), reason: v.string() })),
-        v.description('tasks whose records were damaged'),
-      ),
+    damaged_tasks: optional(
+      'tasks whose records were damaged',
+      v.array(v.object({ task_id: v.string(), reason: v.string() })),
     ),
-    broken_packages: v.pipe(lines, v.description('packages that apk marks as broken')),
-    unreadable_feeds: v.pipe(lines, v.description('`FILE:LINE: REASON`')),
+    broken_packages: described('packages that apk marks as broken', lines),
+    unreadable_feeds: described('`FILE:LINE: REASON`', lines),
     forge: v.optional(
       v.object({
         configured: v.boolean(),
@@ -48,33 +46,34 @@ const health = v.pipe(
 /** While the daemon stops, whatever is asked for is refused. */
 const failing = v.union([health, v.object({ code: v.literal(503), msg: v.string() })]);
 
-const bytes = v.pipe(integer, v.description('bytes'));
+const bytes = described('bytes', integer);
 
 const deviceSummary = v.pipe(
   v.object({
-    model: v.optional(v.pipe(v.string(), v.description("the maker's name for it"))),
-    release: v.optional(v.pipe(v.string(), v.description("the system's name and version"))),
+    model: optional("the maker's name for it", v.string()),
+    release: optional("the system's name and version", v.string()),
     kernel: v.string(),
-    architecture: v.pipe(v.string(), v.description('that packages are made for')),
+    architecture: described('that packages are made for', v.string()),
     uptime_s: integer,
-    load: v.pipe(v.array(v.number()), v.description('of the last 1, 5 and 15 minutes')),
+    load: described('of the last 1, 5 and 15 minutes', v.array(v.number())),
     memory: v.object({ total_bytes: bytes, available_bytes: bytes }),
     storage: v.array(
       v.object({
         mount: v.string(),
         total_bytes: bytes,
         free_bytes: bytes,
-        role: v.pipe(
+        role: described(
+          'overlay: what changes a read-only system, such as packages',
           v.picklist(['system', 'overlay', 'data']),
-          v.description('overlay: what changes a read-only system, such as packages'),
         ),
       }),
     ),
-    package_manager: v.pipe(v.string(), v.description('opkg or apk')),
-    depotd: v.pipe(v.string(), v.description('the version of the daemon')),
+    package_manager: described('opkg or apk', v.string()),
+    depotd: described('the version of the daemon', v.string()),
   }),
   v.title('DeviceSummary'),
 );
+export type DeviceSummary = v.InferOutput<typeof deviceSummary>;
 
 const doctorReport = v.pipe(
   v.object({
@@ -83,7 +82,7 @@ const doctorReport = v.pipe(
         id: v.string(),
         state: v.picklist(['ok', 'warning', 'error', 'skipped']),
         message: v.string(),
-        remedy: v.optional(v.pipe(v.string(), v.description('what its owner can do'))),
+        remedy: optional('what its owner can do', v.string()),
       }),
     ),
   }),

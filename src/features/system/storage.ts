@@ -2,16 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { parseMountTable, type MountEntry } from '../../device/disk/mounts.ts';
 import { readOwnSpace, readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
+import type { DeviceSummary } from './documentation.ts';
 
-export interface StorageItem {
-  /** Where it is mounted on the device. */
-  mount: string;
-  total_bytes: number;
-  /** What programs can use. */
-  free_bytes: number;
-  /** `system`: what the device runs from; `overlay`: what changes it; `data`: another disk. */
-  role: 'system' | 'overlay' | 'data';
-}
+type StorageItem = DeviceSummary['storage'][number];
 
 /**
  * The file systems that matter to an owner. OpenWrt runs from a read-only image, `/rom`, and writes

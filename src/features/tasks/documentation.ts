@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import {
+  described,
   integer,
   jsonOperation,
+  optional,
   unixSeconds,
   whether,
   type FeatureDocumentation,
@@ -18,10 +20,10 @@ const KINDS = [
 
 const progress = v.pipe(
   v.object({
-    label: v.pipe(v.string(), v.description('the step that it is at')),
-    done: v.pipe(integer, v.description('steps')),
-    total: v.pipe(integer, v.description('steps')),
-    percent: v.optional(v.pipe(v.number(), v.description('of the step, if that can be told'))),
+    label: described('the step that it is at', v.string()),
+    done: described('steps', integer),
+    total: described('steps', integer),
+    percent: optional('of the step, if that can be told', v.number()),
   }),
   v.title('Progress'),
 );
@@ -29,64 +31,46 @@ const progress = v.pipe(
 const task = v.pipe(
   v.object({
     running: whether('whether it waits or runs'),
-    exit_code: v.optional(
-      v.pipe(integer, v.description('0 exactly if it is done; 404 for an unknown task')),
-    ),
-    is_unknown: v.optional(whether('there is no such task, or none any more')),
+    exit_code: optional('0 exactly if it is done; 404 for an unknown task', integer),
+    is_unknown: optional('there is no such task, or none any more', v.boolean()),
     command: v.optional(v.string()),
     start: v.optional(unixSeconds),
     stop: v.optional(unixSeconds),
     state: v.optional(
       v.picklist(['queued', 'running', 'done', 'failed', 'stopped', 'interrupted']),
     ),
-    kind: v.optional(
-      v.pipe(
-        v.union([v.picklist(KINDS), v.string()]),
-        v.description('another one is of another version, and cannot be done by this one'),
-      ),
+    kind: optional(
+      'another one is of another version, and cannot be done by this one',
+      v.union([v.picklist(KINDS), v.string()]),
     ),
-    package: v.optional(v.pipe(v.string(), v.description('what it is about'))),
+    package: optional('what it is about', v.string()),
     progress: v.optional(progress),
-    error: v.optional(v.pipe(v.string(), v.description('why it failed, in one sentence'))),
-    error_code: v.optional(
-      v.pipe(
-        v.picklist(PROBLEM_CODES),
-        v.description(
-          'why, for programs. Each task that failed, was stopped or was interrupted has one',
-        ),
+    error: optional('why it failed, in one sentence', v.string()),
+    error_code: optional(
+      'why, for programs. Each task that failed, was stopped or was interrupted has one',
+      v.picklist(PROBLEM_CODES),
+    ),
+    remedy: optional('what the owner can do about it, in one sentence', v.string()),
+    can_undo: optional('of a task that has changed packages or feeds', v.boolean()),
+    no_undo: optional('why not, in one sentence', v.string()),
+    kept_in: optional(
+      'where what it replaced lies; memory is empty after a boot',
+      v.picklist(PLACE_KINDS),
+    ),
+    confirm_by: optional('it goes back by itself unless it is confirmed by then', unixSeconds),
+    backup: optional('the id of the backup that it made', v.string()),
+    report: optional(
+      'of a restore: what became of each package',
+      v.array(
+        v.object({
+          package: v.string(),
+          state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
+          as: optional('its name on this device', v.string()),
+          message: v.optional(v.string()),
+        }),
       ),
     ),
-    remedy: v.optional(
-      v.pipe(v.string(), v.description('what the owner can do about it, in one sentence')),
-    ),
-    can_undo: v.optional(whether('of a task that has changed packages or feeds')),
-    no_undo: v.optional(v.pipe(v.string(), v.description('why not, in one sentence'))),
-    kept_in: v.optional(
-      v.pipe(
-        v.picklist(PLACE_KINDS),
-        v.description('where what it replaced lies; memory is empty after a boot'),
-      ),
-    ),
-    confirm_by: v.optional(
-      v.pipe(unixSeconds, v.description('it goes back by itself unless it is confirmed by then')),
-    ),
-    backup: v.optional(v.pipe(v.string(), v.description('the id of the backup that it made'))),
-    report: v.optional(
-      v.pipe(
-        v.array(
-          v.object({
-            package: v.string(),
-            state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
-            as: v.optional(v.pipe(v.string(), v.description('its name on this device'))),
-            message: v.optional(v.string()),
-          }),
-        ),
-        v.description('of a restore: what became of each package'),
-      ),
-    ),
-    packages: v.optional(
-      v.pipe(v.array(v.string()), v.description('names of the packages that it has changed')),
-    ),
+    packages: optional('names of the packages that it has changed', v.array(v.string())),
   }),
   // JSON Schema has no word for it; the tests hold every answer to it.
   v.check(

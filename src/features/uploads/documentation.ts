@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  described,
   integer,
   jsonOperation,
   taskOperation,
@@ -10,9 +11,9 @@ import {
 const runRecord = v.pipe(
   v.object({
     id: v.string(),
-    ts: v.pipe(unixSeconds, v.description('when it was sent, Unix seconds')),
+    ts: described('when it was sent, Unix seconds', unixSeconds),
     md5: v.string(),
-    file: v.pipe(v.string(), v.description('the name that the sender gave it')),
+    file: described('the name that the sender gave it', v.string()),
   }),
   v.title('RunRecord'),
 );

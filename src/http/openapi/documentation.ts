@@ -60,32 +60,32 @@ export interface PassedInterface {
   paths: Record<string, JsonObject>;
 }
 
+export function described<Schema extends v.GenericSchema>(text: string, schema: Schema) {
+  return v.pipe(schema, v.description(text));
+}
+
+/** What may be left out of an answer, with what is said of it. */
+export function optional<Schema extends v.GenericSchema>(text: string, schema: Schema) {
+  return v.optional(described(text, schema));
+}
+
+export const integer = v.pipe(v.number(), v.integer());
+export const unixSeconds = described('Unix seconds', integer);
+
 /** An answer of a queued operation, in the peer's shape. */
 export const taskResult = v.pipe(
   v.object({
-    code: v.pipe(
-      v.number(),
-      v.integer(),
-      v.description('0: accepted; 1: a queued task contradicts it'),
-    ),
+    code: described('0: accepted; 1: a queued task contradicts it', integer),
     stdout: v.string(),
-    stderr: v.pipe(v.string(), v.description('why it was not accepted; else empty')),
-    task_id: v.optional(v.pipe(v.string(), v.description('of the task, if it was accepted'))),
+    stderr: described('why it was not accepted; else empty', v.string()),
+    task_id: optional('of the task, if it was accepted', v.string()),
   }),
   v.title('TaskResult'),
 );
 
-/** What may be left out of an answer, with what is said of it. */
-export function optional<Schema extends v.GenericSchema>(text: string, schema: Schema) {
-  return v.optional(v.pipe(schema, v.description(text)));
-}
-
-export const integer = v.pipe(v.number(), v.integer());
-export const unixSeconds = v.pipe(integer, v.description('Unix seconds'));
-
 /** @param claim that holds if it is true */
 export function whether(claim: string): v.GenericSchema<boolean, boolean> {
-  return v.pipe(v.boolean(), v.description(claim));
+  return described(claim, v.boolean());
 }
 
 const EXAMPLE_TASK = {

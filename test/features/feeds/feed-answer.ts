@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 
 import type { TaskStatus, TestDaemon } from '../../device/daemon.ts';
-import type { FeedAnswer, FeedItem } from '../../../src/features/feeds/read-feeds.ts';
+import type { FeedAnswer, FeedItem } from '../../../src/features/feeds/documentation.ts';
 
 export async function feedsOf(daemon: TestDaemon): Promise<FeedAnswer> {
   return (await (await daemon.get('admin/store/feeds')).json()) as FeedAnswer;

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createPaths, type Paths } from '../../../src/device/paths.ts';
-import { readDevice, type DeviceSummary } from '../../../src/features/system/device.ts';
+import { readDevice } from '../../../src/features/system/device.ts';
+import type { DeviceSummary } from '../../../src/features/system/documentation.ts';
 import { readStorage } from '../../../src/features/system/storage.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { runCommand } from '../../device/command.ts';

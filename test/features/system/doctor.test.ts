@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { loadConfig } from '../../../src/config/config.ts';
 import type { Finding } from '../../../src/features/device-check.ts';
 import { judgeFeeds } from '../../../src/features/feeds/checks.ts';
-import type { FeedItem } from '../../../src/features/feeds/read-feeds.ts';
+import type { FeedItem } from '../../../src/features/feeds/documentation.ts';
 import { loginChecks } from '../../../src/features/login/checks.ts';
 import { judgeKernel, judgePackages } from '../../../src/features/packages/checks.ts';
 import type { InstalledPackage } from '../../../src/package-management/database.ts';
