@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises';
+import { listNames } from '../../package-management/names.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { AuditTools } from './routes.ts';
 
@@ -27,10 +28,9 @@ async function judgeOwners({ manager }: AuditTools): Promise<Finding> {
   if (shared.length === 0) {
     return { state: 'ok', message: `each of ${owners.size} files of packages has one owner` };
   }
-  const more = shared.length > MOST_NAMES ? ` and ${shared.length - MOST_NAMES} more` : '';
   return {
     state: 'warning',
-    message: `files have two owners: ${shared.slice(0, MOST_NAMES).join(', ')}${more}`,
+    message: `files have two owners: ${listNames(shared, MOST_NAMES)}`,
     remedy: 'remove one of the two packages, and install the other one again',
   };
 }
@@ -57,10 +57,9 @@ async function judgeFiles({ paths, manager }: AuditTools): Promise<Finding> {
   if (missing.length === 0) {
     return { state: 'ok', message: `${seen} are there; \`depotctl verify\` looks into them` };
   }
-  const more = missing.length > MOST_NAMES ? ` and ${missing.length - MOST_NAMES} more` : '';
   return {
     state: 'warning',
-    message: `files of packages are gone: ${missing.slice(0, MOST_NAMES).join(', ')}${more}`,
+    message: `files of packages are gone: ${listNames(missing, MOST_NAMES)}`,
     remedy: 'install their packages again; `depotctl verify` names them all',
   };
 }

@@ -1,5 +1,6 @@
 import { release } from 'node:os';
 import { readProcess } from '../../device/process-table.ts';
+import { listNames } from '../../package-management/names.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
@@ -63,12 +64,10 @@ export function judgePackages(database: PackageDatabase): Finding {
   }
   const broken = [...database.values()].filter(({ state }) => !AT_REST.includes(state));
   if (broken.length === 0) return { state: 'ok', message: 'no package is half installed' };
-  const names = broken.slice(0, MOST_NAMES).map(({ name, state }) => `${name} (${state})`);
-  const more = broken.length - names.length;
+  const names = broken.map(({ name, state }) => `${name} (${state})`);
   return {
     state: 'warning',
-    message:
-      `not installed to their end: ${names.join(', ')}` + (more > 0 ? ` and ${more} more` : ''),
+    message: `not installed to their end: ${listNames(names, MOST_NAMES)}`,
     remedy: 'install or upgrade them again, or remove them',
   };
 }

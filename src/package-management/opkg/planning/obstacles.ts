@@ -1,5 +1,6 @@
 import { sizeText } from '../../../format-bytes.ts';
 import type { Failure } from '../../failure.ts';
+import { listNames } from '../../names.ts';
 import { createProblem, type Problem } from '../../problem.ts';
 import type { Candidate } from './catalogue.ts';
 
@@ -79,7 +80,5 @@ const MOST_LISTED = 10;
 
 /** `a, b, c`, each once, and how many more there are. */
 export function listed(names: readonly string[]): string {
-  const all = [...new Set(names)];
-  const more = all.length - MOST_LISTED;
-  return `${all.slice(0, MOST_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return listNames([...new Set(names)], MOST_LISTED);
 }
