@@ -17,12 +17,7 @@ import { openOwnerSocket } from './owner-socket.ts';
 import type { Log } from './log.ts';
 import { createRequestHandler, refuse, type RequestHandler } from './request-handler.ts';
 
-export interface Daemon {
-  /** Reads the configuration again; one that is wrong is logged and the running one stays. */
-  reload: () => Promise<void>;
-  /** Takes no more requests, finishes those under way, leaves running jobs running. */
-  stop: () => Promise<void>;
-}
+export type Daemon = Awaited<ReturnType<typeof startDaemon>>;
 
 /** How long answers under way may take when the daemon stops. */
 const STOP_GRACE_MS = 5000;
@@ -32,7 +27,7 @@ const STOP_GRACE_MS = 5000;
  * listens.
  * @throws DepotError with what keeps it from starting
  */
-export async function startDaemon(source: ConfigSource): Promise<Daemon> {
+export async function startDaemon(source: ConfigSource) {
   let config = loadConfig(source, SECTIONS);
   const { log, configure } = createDaemonLog(config.main);
   const stopping = new AbortController();
@@ -103,8 +98,10 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   await started;
 
   return {
+    /** Reads the configuration again; one that is wrong is logged and the running one stays. */
     reload: reloadNext,
-    stop: async () => {
+    /** Takes no more requests, finishes those under way, leaves running jobs running. */
+    stop: async (): Promise<void> => {
       stopping.abort();
       idleExit.close();
       queue.close();

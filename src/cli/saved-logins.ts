@@ -12,13 +12,7 @@ import { addressOf, type Target } from './target.ts';
  * Sessions that depotctl keeps between two calls, one an address. What is in no folder of this user
  * alone is as good as not there.
  */
-export interface SavedLogins {
-  /** @returns undefined if none is kept */
-  load: (target: Target) => Promise<LoginSession | undefined>;
-  /** @throws DepotError command_failed if it cannot be kept safely */
-  save: (target: Target, session: LoginSession) => Promise<void>;
-  forget: (target: Target) => Promise<void>;
-}
+export type SavedLogins = ReturnType<typeof createSavedLogins>;
 
 /** A session is short; what is longer is none. */
 const MOST_BYTES = 4096;
@@ -27,7 +21,7 @@ const MOST_BYTES = 4096;
  * @param runtimeDir a folder of this user alone; undefined, or somebody else's, as `su` leaves it:
  *   one is made below the folder for temporary files
  */
-export function createSavedLogins(runtimeDir: string | undefined): SavedLogins {
+export function createSavedLogins(runtimeDir: string | undefined) {
   const fileIn = (folder: string, target: Target): string =>
     join(folder, createHash('sha256').update(addressOf(target)).digest('hex').slice(0, 32));
   const findFolder = async (): Promise<string | undefined> => {
@@ -35,11 +29,13 @@ export function createSavedLogins(runtimeDir: string | undefined): SavedLogins {
     return (await isOurs(folder)) ? folder : undefined;
   };
   return {
-    load: async (target) => {
+    /** @returns undefined if none is kept */
+    load: async (target: Target): Promise<LoginSession | undefined> => {
       const folder = await findFolder();
       return folder === undefined ? undefined : readSession(fileIn(folder, target));
     },
-    save: async (target, session) => {
+    /** @throws DepotError command_failed if it cannot be kept safely */
+    save: async (target: Target, session: LoginSession): Promise<void> => {
       const folder = await folderBelow(runtimeDir);
       try {
         if (!(await isOurs(folder, { isMade: true }))) {
@@ -54,7 +50,7 @@ export function createSavedLogins(runtimeDir: string | undefined): SavedLogins {
         );
       }
     },
-    forget: async (target) => {
+    forget: async (target: Target): Promise<void> => {
       const folder = await findFolder();
       if (folder !== undefined) await rm(fileIn(folder, target), { force: true });
     },

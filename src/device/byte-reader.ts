@@ -1,19 +1,7 @@
 /** Reads bytes from a stream in the pieces that a format has. */
-export interface ByteReader {
-  /**
-   * Exactly so many bytes; undefined at the end of the stream. @throws an Error if it ends in
-   * between
-   */
-  read: (count: number) => Promise<Buffer | undefined>;
-  /**
-   * At least one byte and at most so many, as they come. @throws an Error at the end of the stream
-   */
-  readSome: (most: number) => Promise<Buffer>;
-  /** @throws an Error if the stream ends before */
-  skip: (count: number) => Promise<void>;
-}
+export type ByteReader = ReturnType<typeof createByteReader>;
 
-export function createByteReader(source: AsyncIterable<Buffer>): ByteReader {
+export function createByteReader(source: AsyncIterable<Buffer>) {
   const pieces = source[Symbol.asyncIterator]();
   let piece: Buffer = Buffer.alloc(0);
   const fill = async (): Promise<boolean> => {
@@ -31,8 +19,16 @@ export function createByteReader(source: AsyncIterable<Buffer>): ByteReader {
     return bytes;
   };
   return {
+    /**
+     * At least one byte and at most so many, as they come.
+     * @throws an Error at the end of the stream
+     */
     readSome,
-    read: async (count) => {
+    /**
+     * Exactly so many bytes; undefined at the end of the stream. @throws an Error if it ends in
+     * between
+     */
+    read: async (count: number): Promise<Buffer | undefined> => {
       if (count > 0 && !(await fill())) return undefined;
       const chunks: Buffer[] = [];
       for (let left = count; left > 0; left -= chunks.at(-1)?.length ?? 0) {
@@ -40,7 +36,8 @@ export function createByteReader(source: AsyncIterable<Buffer>): ByteReader {
       }
       return Buffer.concat(chunks);
     },
-    skip: async (count) => {
+    /** @throws an Error if the stream ends before */
+    skip: async (count: number): Promise<void> => {
       for (let left = count; left > 0;) left -= (await readSome(left)).length;
     },
   };

@@ -6,13 +6,7 @@ import { parseUciFile, type UciSection } from '../config/uci-file.ts';
 import { fileVersionSync } from './file-version.ts';
 
 /** The names and addresses under which this device is known in its own network. */
-export interface OwnNames {
-  /**
-   * Never fails: a file that cannot be read gives no names.
-   * @param name a name without trailing dot, or an address without brackets or zone; lower case
-   */
-  has: (name: string) => boolean;
-}
+export type OwnNames = ReturnType<typeof createOwnNames>;
 
 export interface OwnNamesOptions {
   /** Folder of the UCI files `system` and `dhcp`. */
@@ -39,13 +33,17 @@ export function createOwnNames({
   kernelName = hostname,
   addresses = interfaceAddresses,
   now = () => performance.now(),
-}: OwnNamesOptions): OwnNames {
+}: OwnNamesOptions) {
   const system = watchSections(join(uciDir, 'system'));
   const dhcp = watchSections(join(uciDir, 'dhcp'));
   let names = new Set<string>();
   let lookedAt = -Infinity;
   return {
-    has: (name) => {
+    /**
+     * Never fails: a file that cannot be read gives no names.
+     * @param name a name without trailing dot, or an address without brackets or zone; lower case
+     */
+    has: (name: string): boolean => {
       if (now() - lookedAt >= FRESH_MS) {
         lookedAt = now();
         const own = namesOf(hostNameIn(system()) ?? kernelName(), domainsIn(dhcp()));

@@ -1,11 +1,7 @@
 import { PING_MS, type StreamEvent } from './event-stream.ts';
 
 /** What happens on the device, for everybody who follows it. */
-export interface DeviceEvents {
-  publish: (event: DeviceEvent) => void;
-  /** Returns how to end it. */
-  subscribe: (listener: (event: DeviceEvent) => void) => () => void;
-}
+export type DeviceEvents = ReturnType<typeof createDeviceEvents>;
 
 export interface DeviceEvent {
   event: string;
@@ -14,13 +10,14 @@ export interface DeviceEvent {
   data: unknown;
 }
 
-export function createDeviceEvents(): DeviceEvents {
+export function createDeviceEvents() {
   const listeners = new Set<(event: DeviceEvent) => void>();
   return {
-    publish: (event) => {
+    publish: (event: DeviceEvent): void => {
       for (const listener of listeners) listener(event);
     },
-    subscribe: (listener) => {
+    /** Returns how to end it. */
+    subscribe: (listener: (event: DeviceEvent) => void): (() => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -58,22 +58,17 @@ function tooLarge(): DepotError {
 }
 
 /** The bytes of a body that comes in pieces. */
-export interface Gathered {
-  add: (piece: Buffer) => void;
-  /** How many they are so far. */
-  length: () => number;
-  bytes: () => Buffer;
-}
+export type Gathered = ReturnType<typeof gatherPieces>;
 
 /**
  * Keeps the first piece, and copies the further ones behind it into one buffer, which doubles: a
  * piece of one byte is an object of some 400, and whoever sends 64 KiB so would hold 25 MB.
  */
-export function gatherPieces(): Gathered {
+export function gatherPieces() {
   let buffer: Buffer = Buffer.alloc(0);
   let length = 0;
   return {
-    add: (piece) => {
+    add: (piece: Buffer): void => {
       const needed = length + piece.length;
       if (length === 0) {
         buffer = piece;
@@ -87,7 +82,8 @@ export function gatherPieces(): Gathered {
       }
       length += piece.copy(buffer, length);
     },
-    length: () => length,
-    bytes: () => buffer.subarray(0, length),
+    /** How many they are so far. */
+    length: (): number => length,
+    bytes: (): Buffer => buffer.subarray(0, length),
   };
 }

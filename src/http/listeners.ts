@@ -26,21 +26,7 @@ import { refuseUnreadable } from './unreadable.ts';
  * The listeners. They can change while the daemon runs; connections on a listener that stays are
  * not touched.
  */
-export interface Listeners {
-  /**
-   * Opens what is new, all of it or nothing, and closes what is gone. @throws DepotError
-   * unavailable that names the address
-   */
-  listen: (addresses: readonly string[]) => Promise<void>;
-  /**
-   * Opens the unix socket at which whoever connects is the owner. @throws DepotError unavailable
-   */
-  listenForOwner: (path: string) => Promise<void>;
-  /** Whether a connection came in there. */
-  isForOwner: (socket: Ends) => boolean;
-  /** Takes no more connections and waits for answers under way, at most `graceMs`. */
-  close: (graceMs: number) => Promise<void>;
-}
+export type Listeners = ReturnType<typeof createListeners>;
 
 /**
  * A client gets this long, from the end of the answer, to end a body that the answer did not wait
@@ -71,13 +57,17 @@ export interface ListenerOptions {
   follow: (socket: Socket) => void;
 }
 
-export function createListeners(options: ListenerOptions): Listeners {
+export function createListeners(options: ListenerOptions) {
   const { log } = options;
 
   const open = new Map<string, Listener>();
   let owner: Listener | undefined;
   return {
-    listen: async (addresses) => {
+    /**
+     * Opens what is new, all of it or nothing, and closes what is gone. @throws DepotError
+     * unavailable that names the address
+     */
+    listen: async (addresses: readonly string[]): Promise<void> => {
       const fresh = await openAll(
         addresses.filter((address) => !open.has(address)),
         options,
@@ -92,13 +82,18 @@ export function createListeners(options: ListenerOptions): Listeners {
         void closeListener(listener, 0);
       }
     },
-    listenForOwner: async (path) => {
+    /**
+     * Opens the unix socket at which whoever connects is the owner. @throws DepotError unavailable
+     */
+    listenForOwner: async (path: string): Promise<void> => {
       owner = await openListener(`unix:${path}`, options);
       log.info({ address: `unix:${path}` }, 'listening for root');
     },
     // By the listener itself: its path might be another one's by now.
-    isForOwner: ({ server }) => server !== undefined && server === owner?.server,
-    close: async (graceMs) => {
+    /** Whether a connection came in there. */
+    isForOwner: ({ server }: Ends): boolean => server !== undefined && server === owner?.server,
+    /** Takes no more connections and waits for answers under way, at most `graceMs`. */
+    close: async (graceMs: number): Promise<void> => {
       const all = owner === undefined ? open.values() : [...open.values(), owner];
       await Promise.all([...all].map((listener) => closeListener(listener, graceMs)));
     },

@@ -3,21 +3,6 @@ import type { Socket } from 'node:net';
 import { STALLED_MS, type Activity, type ServedConnection } from './connection-hook.ts';
 import { gatherPieces } from './form.ts';
 
-/**
- * One request at a time for each connection. Node's server starts every pipelined request (RFC
- * 9112, section 9.3.2) at once, and keeps the answers of all in memory until the first is read: one
- * read of 64 KiB holds some 3,000 requests. The gate stands between the connection and Node's
- * parser. Invariants:
- * - the parser gets bytes of the next request only when the answer before has been handed to the
- *   system, so a client that does not read its answers is not read from either;
- * - the bytes that wait are in the connection's own read buffer, in their order;
- * - the gate never resumes a connection that Node has paused for a slow reader of a body.
- */
-export interface RequestGate {
-  /** Follows a connection that Node's server has just been given. */
-  follow: (socket: Socket) => ServedConnection;
-}
-
 interface Followed {
   socket: Socket;
   /** Node's own reader of the connection. */
@@ -51,7 +36,17 @@ const SWEEP_BYTES = 1024 ** 2;
 /** While a body comes, a piece of at least so many bytes is passed on at once. */
 const LEAST_BODY_PIECE = 1024;
 
-export function createRequestGate(server: Server, collector: YoungCollector): RequestGate {
+/**
+ * One request at a time for each connection. Node's server starts every pipelined request (RFC
+ * 9112, section 9.3.2) at once, and keeps the answers of all in memory until the first is read: one
+ * read of 64 KiB holds some 3,000 requests. The gate stands between the connection and Node's
+ * parser. Invariants:
+ * - the parser gets bytes of the next request only when the answer before has been handed to the
+ *   system, so a client that does not read its answers is not read from either;
+ * - the bytes that wait are in the connection's own read buffer, in their order;
+ * - the gate never resumes a connection that Node has paused for a slow reader of a body.
+ */
+export function createRequestGate(server: Server, collector: YoungCollector) {
   const sweep = createSweep(collector);
   const followed = new WeakMap<Socket, Followed>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -59,7 +54,8 @@ export function createRequestGate(server: Server, collector: YoungCollector): Re
     if (connection !== undefined) begin(connection, request, response);
   });
   return {
-    follow: (socket) => {
+    /** Follows a connection that Node's server has just been given. */
+    follow: (socket: Socket): ServedConnection => {
       const connection = follow(server, socket, sweep);
       followed.set(socket, connection);
       return { activity: () => activityOf(connection) };

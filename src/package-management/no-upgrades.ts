@@ -9,11 +9,7 @@ import type { PackageManager } from './manager.ts';
  * Feeds that packages are installed from and never upgraded from, by name. Neither package manager
  * has such a thing for a feed: it is depotd's own note, and what depotd asks of them goes by it.
  */
-export interface NoUpgrades {
-  read: () => Promise<ReadonlySet<string>>;
-  /** Safe to do again. */
-  set: (feed: string, isSet: boolean) => Promise<void>;
-}
+export type NoUpgrades = ReturnType<typeof createNoUpgrades>;
 
 export function noUpgradesFile({ stateDir }: Pick<Paths, 'stateDir'>): string {
   return join(stateDir, 'no-upgrades.json');
@@ -21,7 +17,7 @@ export function noUpgradesFile({ stateDir }: Pick<Paths, 'stateDir'>): string {
 
 const names = v.array(v.string());
 
-export function createNoUpgrades(paths: Pick<Paths, 'stateDir'>): NoUpgrades {
+export function createNoUpgrades(paths: Pick<Paths, 'stateDir'>) {
   const file = noUpgradesFile(paths);
   const read = async (): Promise<ReadonlySet<string>> => {
     const found = v.safeParse(names, await readJson(file));
@@ -29,7 +25,8 @@ export function createNoUpgrades(paths: Pick<Paths, 'stateDir'>): NoUpgrades {
   };
   return {
     read,
-    set: async (feed, isSet) => {
+    /** Safe to do again. */
+    set: async (feed: string, isSet: boolean): Promise<void> => {
       const feeds = await read();
       if (feeds.has(feed) === isSet) return;
       const others = [...feeds].filter((name) => name !== feed);

@@ -1,13 +1,5 @@
 import type { Stats } from 'node:fs';
 
-/** The code that V8 made of a program, kept in a file beside it. */
-export interface CodeCache {
-  /** @returns undefined: there is none that fits and that can be trusted */
-  read: () => Buffer | undefined;
-  /** Where it cannot be written, the next start compiles again. */
-  write: (code: Buffer) => void;
-}
-
 /** What stays free on the disk for others. */
 const SPARE_BYTES = 16 * 1024 ** 2;
 /** Bits that let somebody else write. */
@@ -16,13 +8,15 @@ const WRITABLE_BY_OTHERS = 0o022;
 const HEAD_BYTES = 128;
 
 /**
+ * The code that V8 made of a program, kept in a file beside it.
+ *
  * Code is what the daemon runs, so it counts only as its own user's, root's, in a folder where
  * nobody else can write, and whole. V8 itself refuses what another version of it made, or one with
  * other flags; it does not look at the program, nor at damage.
  * @param program the file
  * @param id of its content
  */
-export function createCodeCache(program: string, id: string): CodeCache {
+export function createCodeCache(program: string, id: string) {
   const fs = process.getBuiltinModule('node:fs');
   const file = program.replace(/\.cjs$/, '.cache');
   const headOf = (code: Buffer): string =>
@@ -48,7 +42,8 @@ export function createCodeCache(program: string, id: string): CodeCache {
   };
 
   return {
-    read: () => {
+    /** @returns undefined: there is none that fits and that can be trusted */
+    read: (): Buffer | undefined => {
       try {
         const descriptor = fs.openSync(file, 'r');
         try {
@@ -63,7 +58,8 @@ export function createCodeCache(program: string, id: string): CodeCache {
         return undefined;
       }
     },
-    write: (code) => {
+    /** Where it cannot be written, the next start compiles again. */
+    write: (code: Buffer): void => {
       try {
         writeWhole(code);
       } catch {

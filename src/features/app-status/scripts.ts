@@ -9,34 +9,35 @@ import type { RunLimits, RunResult } from '../../device/command.ts';
 /**
  * What apps have beside their packages: their configuration, and the scripts that tell their state.
  */
-export interface AppFiles {
-  /** A text that changes when the UCI file does; undefined if there is none. */
-  configVersion: (uci: string) => Promise<string | undefined>;
-  /**
-   * The same for the scripts that the app's state comes from; undefined if it has no entry
-   * script.
-   */
-  scriptVersion: (app: string) => Promise<string | undefined>;
-  /**
-   * Runs the app's entry script: `NAME.sh status HOSTNAME`. It and all that it started are gone
-   * when this settles.
-   */
-  runEntryScript: (app: string, hostname: string, limits: RunLimits) => Promise<RunResult>;
-}
+export type AppFiles = ReturnType<typeof createAppFiles>;
 
 /** @param environment the whole one that scripts get */
-export function createAppFiles(paths: Paths, environment: Record<string, string>): AppFiles {
+export function createAppFiles(paths: Paths, environment: Record<string, string>) {
   const entryScript = (app: string): string => join(paths.entryDir, `${app}.sh`);
   return {
-    configVersion: (uci) => fileVersion(join(paths.uciDir, uci)),
-    scriptVersion: async (app) => {
+    /** A text that changes when the UCI file does; undefined if there is none. */
+    configVersion: (uci: string): Promise<string | undefined> =>
+      fileVersion(join(paths.uciDir, uci)),
+    /**
+     * The same for the scripts that the app's state comes from; undefined if it has no entry
+     * script.
+     */
+    scriptVersion: async (app: string): Promise<string | undefined> => {
       const entry = await fileVersion(entryScript(app));
       // The entry script of a container app asks the app's container script.
       return entry === undefined
         ? undefined
         : `${entry} ${(await fileVersion(join(paths.containerScriptDir, `${app}.sh`))) ?? ''}`;
     },
-    runEntryScript: async (app, hostname, limits) => {
+    /**
+     * Runs the app's entry script: `NAME.sh status HOSTNAME`. It and all that it started are gone
+     * when this settles.
+     */
+    runEntryScript: async (
+      app: string,
+      hostname: string,
+      limits: RunLimits,
+    ): Promise<RunResult> => {
       const file = entryScript(app);
       const isProgram = await isThere(file, constants.X_OK);
       const [program, ...words] = isProgram ? [file] : ['/bin/sh', file];

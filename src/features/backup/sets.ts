@@ -68,7 +68,9 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
   };
   const remove = async (id: string): Promise<void> => rm((await find(id)).file, { force: true });
   return {
+    /** Newest first. */
     all,
+    /** @throws DepotError not_found */
     find,
     remove,
     /** The file of a new one. @throws DepotError unavailable, no_space */
@@ -136,7 +138,7 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
         if (isOld || isTooMuch) await rm(set.file, { force: true });
       }
     },
-    freeBytes: async () => freeBytesOf(await openTrustedFolder(own)),
+    freeBytes: async (): Promise<number> => freeBytesOf(await openTrustedFolder(own)),
   };
 }
 

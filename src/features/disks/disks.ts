@@ -13,16 +13,7 @@ import type { Log } from '../../log.ts';
  *  - what no table tells (a label set through a mounted file system) is seen 30 s later at most, by
  *    whoever asks then.
  */
-export interface Disks {
-  /**
-   * The data of get_block_devices, by kernel name. @throws DepotError internal if the system
-   * does not tell
-   */
-  all: () => Promise<Record<string, DiskItem>>;
-  /** The same with all mounts and how full they are. @throws DepotError internal */
-  allWithSpace: () => Promise<Record<string, DiskWithSpace>>;
-  close: () => void;
-}
+export type Disks = ReturnType<typeof createDisks>;
 
 /** How full a device is; nothing for one that is not mounted, or does not answer. */
 type Space = Omit<DiskWithSpace, keyof DiskItem>;
@@ -40,7 +31,7 @@ const OLD_MS = 30_000;
 const CHECK_MS = 2000;
 const ASKED_LATELY_MS = 60_000;
 
-export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }): Disks {
+export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }) {
   let answer: Answer | undefined;
   let making: Promise<Answer> | undefined;
   let isWritten = false;
@@ -96,8 +87,13 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
   };
 
   return {
-    all: async () => (await ask()).items,
-    allWithSpace: async () => {
+    /**
+     * The data of get_block_devices, by kernel name. @throws DepotError internal if the system
+     * does not tell
+     */
+    all: async (): Promise<Record<string, DiskItem>> => (await ask()).items,
+    /** The same with all mounts and how full they are. @throws DepotError internal */
+    allWithSpace: async (): Promise<Record<string, DiskWithSpace>> => {
       const { items, mounts } = await ask();
       const entries = Object.entries(items).map(
         async ([name, item]): Promise<[string, DiskWithSpace]> => {
@@ -107,7 +103,7 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
       );
       return Object.fromEntries(await Promise.all(entries));
     },
-    close: () => {
+    close: (): void => {
       clearInterval(timer);
       stopWatching();
     },

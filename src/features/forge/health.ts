@@ -13,25 +13,21 @@ export interface ForgeHealth {
   failedAt?: number;
 }
 
-export interface HealthRecord {
-  reached: () => void;
-  failed: (failure: Failure) => void;
-  report: () => ForgeHealth;
-}
+export type HealthRecord = ReturnType<typeof createHealth>;
 
-export function createHealth(): HealthRecord {
+export function createHealth() {
   const health: ForgeHealth = { configured: true };
   const now = (): number => Math.floor(Date.now() / 1000);
   return {
-    reached: () => {
+    reached: (): void => {
       health.reachable = true;
       health.reachedAt = now();
     },
-    failed: ({ code, message }) => {
+    failed: ({ code, message }: Failure): void => {
       if (code === 'upstream_unreachable' || code === 'upstream_timeout') {
         Object.assign(health, { reachable: false, lastError: message, failedAt: now() });
       }
     },
-    report: () => ({ ...health }),
+    report: (): ForgeHealth => ({ ...health }),
   };
 }

@@ -9,23 +9,12 @@ export interface ForgeTarget {
 }
 
 /** Reads raw request targets (RFC 9112, section 3.2) without ever decoding what is sent on. */
-export interface TargetReader {
-  /** Whether the target is in origin form and lies at or below an API root of ours. */
-  owns: (rawTarget: string) => boolean;
-  /** @returns the target, or a sentence that says why it is refused */
-  read: (rawTarget: string) => ForgeTarget | string;
-}
+export type TargetReader = ReturnType<typeof createTargetReader>;
 
 /**
  * @param options `path`: the API root; `base`: the CGI tree, below which the API is reachable too
  */
-export function createTargetReader({
-  path: root,
-  base,
-}: {
-  path: string;
-  base: string;
-}): TargetReader {
+export function createTargetReader({ path: root, base }: { path: string; base: string }) {
   const mounts = [root, `${base}${root}`].map((path) => ({
     mount: path.slice(0, path.length - root.length),
     path,
@@ -43,8 +32,10 @@ export function createTargetReader({
     return undefined;
   };
   return {
-    owns: (rawTarget) => locate(rawTarget) !== undefined,
-    read: (rawTarget) => {
+    /** Whether the target is in origin form and lies at or below an API root of ours. */
+    owns: (rawTarget: string): boolean => locate(rawTarget) !== undefined,
+    /** @returns the target, or a sentence that says why it is refused */
+    read: (rawTarget: string): ForgeTarget | string => {
       const location = locate(rawTarget);
       if (location === undefined) return 'cannot serve a target outside the API root';
       const [path, query] = splitQuery(rawTarget.slice(location.end));

@@ -5,30 +5,26 @@ import { editOwnerFile, readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 
 /** iStore's own options, `istore.istore`, which its page knows. */
-export interface IstoreSettings {
-  /** @returns undefined if it is not set */
-  read: (option: string) => Promise<string | undefined>;
-  /** @throws DepotError unavailable, no_space, internal */
-  write: (option: string, value: string) => Promise<void>;
-  /** What of the device the page shows buttons for. */
-  features: () => Promise<string[]>;
-}
+export type IstoreSettings = ReturnType<typeof createIstoreSettings>;
 
 const MOST_BYTES = 64 * 1024;
 
-export function createIstoreSettings({ uciDir, onDevice }: Paths): IstoreSettings {
+export function createIstoreSettings({ uciDir, onDevice }: Paths) {
   const file = join(uciDir, 'istore');
   return {
-    read: async (option) => {
+    /** @returns undefined if it is not set */
+    read: async (option: string): Promise<string | undefined> => {
       const text = (await readSmallFile(file, MOST_BYTES)) ?? '';
       const value = readUciOption(text, placeOf(option));
       return value === undefined ? undefined : Buffer.from(value, 'latin1').toString();
     },
-    write: (option, value) =>
+    /** @throws DepotError unavailable, no_space, internal */
+    write: (option: string, value: string): Promise<void> =>
       editOwnerFile(file, (text) =>
         setUciOption(text, placeOf(option), Buffer.from(value).toString('latin1')),
       ),
-    features: async () => {
+    /** What of the device the page shows buttons for. */
+    features: async (): Promise<string[]> => {
       const found = await Promise.all(
         Object.entries(SIGNS).map(async ([name, path]) =>
           (await isThere(onDevice(path))) ? [name] : [],

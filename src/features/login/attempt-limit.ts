@@ -11,19 +11,7 @@ export interface Limit {
 export type Limits = readonly [Limit, ...Limit[]];
 
 /** Counts wrong attempts, in a window that slides. */
-export interface AttemptLimit {
-  /**
-   * Counts an attempt as wrong from its start, so that many at once do not all pass before the
-   * first of them fails.
-   * @returns 0 if the attempt may go on, else how many seconds the client has to wait; that attempt
-   *   is not counted
-   */
-  begin: (limits: Limits) => number;
-  /** The newest attempt was right after all. */
-  forgive: (limits: Limits) => void;
-  /** It was neither right nor wrong. */
-  cancel: (limits: Limits) => void;
-}
+export type AttemptLimit = ReturnType<typeof createAttemptLimit>;
 
 const WINDOW_MS = 60_000;
 const MOST_COUNTERS = 4096;
@@ -37,7 +25,7 @@ const MOST_KNOWN = 32;
 export function createAttemptLimit(
   now: () => number = () => performance.now(),
   mostCounters = MOST_COUNTERS,
-): AttemptLimit {
+) {
   const counters = createCounters(now, mostCounters);
   /** The one that was heard of last is the last. */
   const known = new Set<string>();
@@ -50,7 +38,13 @@ export function createAttemptLimit(
     for (const { key } of limits) counters.removeNewest(key);
   };
   return {
-    begin: (limits) => {
+    /**
+     * Counts an attempt as wrong from its start, so that many at once do not all pass before the
+     * first of them fails.
+     * @returns 0 if the attempt may go on, else how many seconds the client has to wait; that
+     *   attempt is not counted
+     */
+    begin: (limits: Limits): number => {
       const [own] = limits;
       const inForce = known.has(own.key) ? [own] : limits;
       const longestMs = Math.max(0, ...inForce.map(waitMs));
@@ -58,7 +52,8 @@ export function createAttemptLimit(
       for (const { key } of limits) counters.add(key);
       return 0;
     },
-    forgive: (limits) => {
+    /** The newest attempt was right after all. */
+    forgive: (limits: Limits): void => {
       cancel(limits);
       const [own] = limits;
       known.delete(own.key);
@@ -66,16 +61,9 @@ export function createAttemptLimit(
       const [quietest = ''] = known;
       if (known.size > MOST_KNOWN) known.delete(quietest);
     },
+    /** It was neither right nor wrong. */
     cancel,
   };
-}
-
-interface Counters {
-  /** When the attempts of the last minute were made, oldest first. */
-  timesOf: (key: string) => readonly number[];
-  /** Counts an attempt that is made now. */
-  add: (key: string) => void;
-  removeNewest: (key: string) => void;
 }
 
 /**
@@ -85,7 +73,7 @@ interface Counters {
  *    be counted too high, never too low;
  *  - a client without attempts waits for those of others only when every counter is at its limit.
  */
-function createCounters(now: () => number, most: number): Counters {
+function createCounters(now: () => number, most: number) {
   /** The one that has been quiet longest comes first. */
   const counters = new Map<string, readonly number[]>();
   const isRecent = (at: number): boolean => now() - at < WINDOW_MS;
@@ -107,13 +95,15 @@ function createCounters(now: () => number, most: number): Counters {
   const timesOf = (key: string): readonly number[] =>
     recent(counters.get(key) ?? counters.get(leastUsed() ?? '') ?? []);
   return {
+    /** When the attempts of the last minute were made, oldest first. */
     timesOf,
-    add: (key) => {
+    /** Counts an attempt that is made now. */
+    add: (key: string): void => {
       const times = [...timesOf(key), now()];
       if (!counters.delete(key)) counters.delete(leastUsed() ?? '');
       counters.set(key, times);
     },
-    removeNewest: (key) => {
+    removeNewest: (key: string): void => {
       const times = recent(counters.get(key) ?? []).slice(0, -1);
       if (times.length === 0) counters.delete(key);
       else if (counters.has(key)) counters.set(key, times);

@@ -2,18 +2,6 @@ import { reasonOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Rpcd, RpcdSession } from './ports.ts';
 
-/** rpcd's sessions by their ids, asked for no more often than needed. */
-export interface SessionLookups {
-  /** Counts as use of the session, now or a moment ago. */
-  find: (id: string) => Promise<RpcdSession | undefined>;
-  /** Does not count as use unless only that can tell. */
-  peek: (id: string) => Promise<RpcdSession | undefined>;
-  /** rpcd has just said this of it: who logs in does not stand behind strangers from then on. */
-  learn: (session: RpcdSession) => void;
-  /** The next one who wants to know asks anew. */
-  forget: (id: string) => void;
-}
-
 /** After so long a log-out counts. From when rpcd was asked. */
 const KEPT_MS = 2000;
 /** Stale-while-revalidate: older answers are refreshed in the background. */
@@ -36,6 +24,8 @@ interface Question {
 }
 
 /**
+ * rpcd's sessions by their ids, asked for no more often than needed.
+ *
  * Invariants:
  *  - an answer serves at most KEPT_MS from when it was asked for; that there is no such session is
  *    not kept at all, for it may come to be;
@@ -53,7 +43,7 @@ export function createSessionLookups({
   rpcd: Pick<Rpcd, 'find' | 'list'>;
   log: Log;
   now: () => number;
-}): SessionLookups {
+}) {
   const known = new Map<string, Lookup>();
   const underWay = new Map<string, Question>();
   const reportReachable = createReachability(log);
@@ -97,7 +87,8 @@ export function createSessionLookups({
     (listing ??= reported(rpcd.list()).finally(() => (listing = undefined)));
 
   return {
-    find: async (id) => {
+    /** Counts as use of the session, now or a moment ago. */
+    find: async (id: string): Promise<RpcdSession | undefined> => {
       const entry = known.get(id);
       const age = entry === undefined ? Infinity : now() - entry.askedAt;
       if (entry === undefined || age >= KEPT_MS) return askOnce(id);
@@ -105,7 +96,8 @@ export function createSessionLookups({
       if (age >= RENEWED_MS) askOnce(id).catch(() => undefined);
       return entry.session;
     },
-    peek: async (id) => {
+    /** Does not count as use unless only that can tell. */
+    peek: async (id: string): Promise<RpcdSession | undefined> => {
       const entry = known.get(id);
       // A list is long: strangers do not make rpcd write it.
       if (entry === undefined) return askOnce(id);
@@ -115,10 +107,12 @@ export function createSessionLookups({
       entry.seenAt = now();
       return listed;
     },
-    learn: (session) => {
+    /** rpcd has just said this of it: who logs in does not stand behind strangers from then on. */
+    learn: (session: RpcdSession): void => {
       known.set(session.id, { session, askedAt: now(), seenAt: now() });
     },
-    forget: (id) => {
+    /** The next one who wants to know asks anew. */
+    forget: (id: string): void => {
       known.delete(id);
       underWay.delete(id);
     },

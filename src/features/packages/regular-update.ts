@@ -12,12 +12,7 @@ import { readListsState } from '../../package-management/lists-state.ts';
  *  - after a fetch that failed an hour passes;
  *  - a clock that is set, by years after a boot without a battery, changes none of that.
  */
-export interface RegularUpdate {
-  /** Looks whether it is time. */
-  check: () => Promise<void>;
-  start: () => void;
-  close: () => void;
-}
+export type RegularUpdate = ReturnType<typeof createRegularUpdate>;
 
 interface RegularUpdateOptions extends Pick<FeatureContext, 'queue' | 'submit'> {
   feeds: Pick<FeedSettings, 'read' | 'stateOf'>;
@@ -46,7 +41,7 @@ export function createRegularUpdate({
   now = Date.now,
   elapsed = () => performance.now(),
   draw = Math.random,
-}: RegularUpdateOptions): RegularUpdate {
+}: RegularUpdateOptions) {
   const startedAt = elapsed();
   let share = draw();
   let triedAt = -Infinity;
@@ -72,12 +67,13 @@ export function createRegularUpdate({
     await submit('update', '', {});
   };
   return {
+    /** Looks whether it is time. */
     check,
-    start: () => {
+    start: (): void => {
       // A fetch that cannot be begun, as while the daemon stops, is tried again.
       timer = setInterval(() => void check().catch(() => undefined), MINUTE_MS).unref();
     },
-    close: () => clearInterval(timer),
+    close: (): void => clearInterval(timer),
   };
 }
 

@@ -31,34 +31,30 @@ export interface IncomingFile {
  *  - one piece of it is in memory at a time;
  *  - it stays until its job has ended.
  */
-export interface Uploads {
-  /**
-   * @throws DepotError bad_request, too_large, no_space, unavailable; and whatever the content's
-   *   source throws
-   */
-  receive: (file: IncomingFile) => Promise<ReceivedUpload>;
-  removeIfEnded: (job: Job) => void;
-  /** Removes what belongs to no job that is still to run: left by a daemon that went down. */
-  sweep: (jobs: readonly Job[]) => Promise<void>;
-}
+export type Uploads = ReturnType<typeof createUploads>;
 
 /** Uploads under way at a time; each holds a connection, a file and some buffers. */
 const MOST_AT_A_TIME = 4;
 
-export function createUploads(folder: UploadFolder): Uploads {
+export function createUploads(folder: UploadFolder) {
   const limit = createConcurrencyLimit({
     most: MOST_AT_A_TIME,
     mostWaiting: 0,
     busy: `cannot take the upload: ${MOST_AT_A_TIME} others are under way`,
   });
   return {
-    receive: (file) => limit(() => receive(folder, file)),
-    removeIfEnded: ({ kind, state, params }) => {
+    /**
+     * @throws DepotError bad_request, too_large, no_space, unavailable; and whatever the content's
+     *   source throws
+     */
+    receive: (file: IncomingFile): Promise<ReceivedUpload> => limit(() => receive(folder, file)),
+    removeIfEnded: ({ kind, state, params }: Job): void => {
       if (kind === 'upload' && isEnded(state) && params.upload !== undefined) {
         void folder.remove(params.upload);
       }
     },
-    sweep: async (jobs) => {
+    /** Removes what belongs to no job that is still to run: left by a daemon that went down. */
+    sweep: async (jobs: readonly Job[]): Promise<void> => {
       const wanted = new Set(
         jobs.filter(({ state }) => !isEnded(state)).map(({ params }) => params.upload),
       );

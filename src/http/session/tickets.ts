@@ -5,12 +5,7 @@ import { hashOf, newToken, sessionPart } from './sessions.ts';
  * What a browser opens by its address cannot carry a session's key. A ticket stands in for it: good
  * once, for one address, for seconds, and never for a change.
  */
-export interface Tickets {
-  /** @param headers those of the request that asks, whose session the ticket stands for */
-  issue: (path: TicketPath, headers: Headers) => string;
-  /** @returns the headers that the ticket was asked for with; undefined if it is not good here */
-  redeem: (ticket: string, address: URL) => Headers | undefined;
-}
+export type Tickets = ReturnType<typeof createTickets>;
 
 /** What a ticket is good for. */
 export interface TicketPath {
@@ -24,7 +19,7 @@ const GOOD_MS = 30_000;
 const MOST_TICKETS = 256;
 
 /** @param now milliseconds of a clock that is never set back */
-export function createTickets(now: () => number = () => performance.now()): Tickets {
+export function createTickets(now: () => number = () => performance.now()) {
   /** By their hash, oldest first. */
   const tickets = new Map<string, { path: TicketPath; headers: Headers; issuedAt: number }>();
   const removeOld = (): void => {
@@ -34,7 +29,8 @@ export function createTickets(now: () => number = () => performance.now()): Tick
     }
   };
   return {
-    issue: (path, headers) => {
+    /** @param headers those of the request that asks, whose session the ticket stands for */
+    issue: (path: TicketPath, headers: Headers): string => {
       const ticket = newToken();
       tickets.set(hashOf(ticket), {
         path,
@@ -44,7 +40,8 @@ export function createTickets(now: () => number = () => performance.now()): Tick
       removeOld();
       return ticket;
     },
-    redeem: (ticket, { pathname, searchParams }) => {
+    /** @returns the headers that the ticket was asked for with; undefined if it is not good here */
+    redeem: (ticket: string, { pathname, searchParams }: URL): Headers | undefined => {
       removeOld();
       const found = tickets.get(hashOf(ticket));
       tickets.delete(hashOf(ticket));

@@ -58,7 +58,7 @@ export function openMarks(folder: string, named: readonly string[] = []) {
       await Promise.all(marks.map(touch));
       made = [...marks];
     },
-    sync: async () => {
+    sync: async (): Promise<void> => {
       await syncPath(folder);
       for (const mark of made) durable.add(mark);
     },

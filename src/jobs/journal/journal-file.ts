@@ -104,7 +104,7 @@ export async function openJournalFile(file: string, linesEnd: number) {
       await close(before);
       await syncRename();
     },
-    close: () => {
+    close: (): Promise<void> => {
       const closed = descriptor;
       // Its number may be another file's next.
       descriptor = -1;

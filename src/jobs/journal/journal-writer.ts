@@ -84,7 +84,9 @@ export function createJournalWriter(options: WriterOptions) {
     });
 
   return {
+    /** Whether the file has many more lines than jobs. */
     isLong,
+    /** Replaces the file by one that has a line a job; goes on with the old one if it cannot. */
     compact,
     /**
      * @param isUrgent whether the reserve may be used: for what somebody is told, that a job stops
@@ -149,6 +151,7 @@ function createLatest(jobs: readonly Job[]) {
   };
   for (const job of jobs) put(job);
   return {
+    /** @returns the line that counts, without its end */
     put,
     remove: (id: string) => {
       lines.delete(id);

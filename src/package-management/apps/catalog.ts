@@ -17,21 +17,7 @@ import { createChangeThrottle } from './change-throttle.ts';
  *  - callers that come before a build begins share it;
  *  - after a build that failed the last good one is the answer, and each who asks tries again.
  */
-export interface Catalog {
-  /** The list of installed apps, ready to be sent. */
-  installed: () => Promise<PreparedAnswer>;
-  status: (name: PackageName) => Promise<AppStatus>;
-  meta: (name: PackageName) => Promise<AppMeta | undefined>;
-  /** The installed apps with what their meta files say. */
-  apps: () => Promise<{ name: PackageName; meta: AppMeta | undefined }[]>;
-  /** What is installed, and what the meta files of the apps say; another object after a change. */
-  snapshot: () => Promise<CatalogSnapshot>;
-  /** Takes in what changed until now. */
-  refresh: () => Promise<void>;
-  /** Begins to watch for changes by others. */
-  watch: () => Promise<void>;
-  close: () => Promise<void>;
-}
+export type Catalog = ReturnType<typeof createCatalog>;
 
 /** A JSON body and its entity tag, both made once for each change of what is installed. */
 export interface PreparedAnswer {
@@ -69,7 +55,7 @@ export function createCatalog({
   manager: PackageManager;
   log: Log;
   afterChange?: () => Promise<void>;
-}): Catalog {
+}) {
   const metas = createMetaReader(manager.metaFolders, log);
   let view: Promise<View> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -106,13 +92,20 @@ export function createCatalog({
   };
 
   return {
-    installed: async () => (await current()).answer,
-    status: async (name) => statusOf(await current(), name),
-    meta: async (name) => (await current()).apps.get(name)?.meta,
-    apps: async () => [...(await current()).apps].map(([name, { meta }]) => ({ name, meta })),
-    snapshot: current,
+    /** The list of installed apps, ready to be sent. */
+    installed: async (): Promise<PreparedAnswer> => (await current()).answer,
+    status: async (name: PackageName): Promise<AppStatus> => statusOf(await current(), name),
+    meta: async (name: PackageName): Promise<AppMeta | undefined> =>
+      (await current()).apps.get(name)?.meta,
+    /** The installed apps with what their meta files say. */
+    apps: async (): Promise<{ name: PackageName; meta: AppMeta | undefined }[]> =>
+      [...(await current()).apps].map(([name, { meta }]) => ({ name, meta })),
+    /** What is installed, and what meta files of apps say; another object after a change. */
+    snapshot: (): Promise<CatalogSnapshot> => current(),
+    /** Takes in what changed until now. */
     refresh,
-    watch: async () => {
+    /** Begins to watch for changes by others. */
+    watch: async (): Promise<void> => {
       const onChange = async (): Promise<void> => {
         await refresh();
         await afterChange().catch((error: unknown) =>
@@ -123,7 +116,7 @@ export function createCatalog({
       stopWatching = await watchFolders(folders, { onChange, log });
       await onChange();
     },
-    close: () => stopWatching(),
+    close: (): Promise<void> => stopWatching(),
   };
 }
 

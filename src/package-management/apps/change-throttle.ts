@@ -7,10 +7,7 @@
  *    have come in the middle of a write;
  *  - looks take a quarter of the time at most, however many hints come.
  */
-export interface ChangeThrottle {
-  hint: () => void;
-  close: () => void;
-}
+export type ChangeThrottle = ReturnType<typeof createChangeThrottle>;
 
 /** The shortest pause behind a look, in milliseconds. */
 const LEAST_PAUSE_MS = 8;
@@ -20,7 +17,7 @@ const PAUSE_RATIO = 3;
 const REST_MS = 300;
 
 /** @param look never rejects */
-export function createChangeThrottle(look: () => Promise<void>): ChangeThrottle {
+export function createChangeThrottle(look: () => Promise<void>) {
   let isBusy = false;
   let isHinted = false;
   let isClosed = false;
@@ -45,12 +42,12 @@ export function createChangeThrottle(look: () => Promise<void>): ChangeThrottle 
     if (!isBusy) void start();
   };
   return {
-    hint: () => {
+    hint: (): void => {
       clearTimeout(rest);
       rest = setTimeout(follow, REST_MS);
       follow();
     },
-    close: () => {
+    close: (): void => {
       isClosed = true;
       clearTimeout(pause);
       clearTimeout(rest);

@@ -15,14 +15,7 @@ import type { InstalledPackage, PackageDatabase } from '../database.ts';
  *  - a copy that the index names is whole, and of the version of before the job;
  *  - a copy never takes room that the change itself needs: without room there is none.
  */
-export interface KeptPackages {
-  /** Forgets what was kept for another job. */
-  begin: (key: string) => Promise<void>;
-  /** Packs what a change is about to replace or remove. What cannot be packed is noted. */
-  keep: (task: KeepTask, context: Pick<StepContext, 'note'>) => Promise<void>;
-  find: (key: string) => Promise<ReadonlyMap<string, KeptPackage>>;
-  forget: () => Promise<void>;
-}
+export type KeptPackages = ReturnType<typeof createKeptPackages>;
 
 export interface KeepTask {
   key: string;
@@ -58,7 +51,7 @@ const FREE_BYTES = 2 * 1024 ** 2;
 export function createKeptPackages(
   folder: string,
   { manager, paths, room = () => Infinity }: KeptOptions,
-): KeptPackages {
+) {
   const indexFile = join(folder, 'index.json');
   const forget = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const readIndex = async (key: string): Promise<Index> => {
@@ -77,10 +70,15 @@ export function createKeptPackages(
     await replaceFile(indexFile, `${JSON.stringify(index)}\n`);
   };
   return {
-    begin: async (key) => {
+    /** Forgets what was kept for another job. */
+    begin: async (key: string): Promise<void> => {
       if (Object.keys((await readIndex(key)).packages).length === 0) await forget();
     },
-    keep: async ({ key, change, before, goes }, { note }) => {
+    /** Packs what a change is about to replace or remove. What cannot be packed is noted. */
+    keep: async (
+      { key, change, before, goes }: KeepTask,
+      { note }: Pick<StepContext, 'note'>,
+    ): Promise<void> => {
       const { names, growthBytes } = goes ?? (await replacedBy(manager, change));
       const { packages } = await readIndex(key);
       const now = await manager.installed();
@@ -102,7 +100,7 @@ export function createKeptPackages(
         );
       }
     },
-    find: async (key) => {
+    find: async (key: string): Promise<ReadonlyMap<string, KeptPackage>> => {
       const { packages } = await readIndex(key);
       return new Map(
         Object.entries(packages).map(([name, kept]) => [name, { ...kept, file: fileOf(name) }]),

@@ -4,23 +4,21 @@ import type { PreviewedChange } from '../preview.ts';
  * What the newest preview said of a change, in bytes by package: the job that follows it says by
  * that how far it is. A job that nobody has previewed says only what it is at.
  */
-export interface ExpectedChanges {
-  /** @param names what the package manager is asked for */
-  keep: (names: readonly string[], changes: readonly PreviewedChange[]) => void;
-  find: (names: readonly string[]) => ReadonlyMap<string, number> | undefined;
-}
+export type ExpectedChanges = ReturnType<typeof createExpectedChanges>;
 
-export function createExpectedChanges(): ExpectedChanges {
+export function createExpectedChanges() {
   let last: { key: string; bytes: ReadonlyMap<string, number> } | undefined;
   return {
-    keep: (names, changes) => {
+    /** @param names what the package manager is asked for */
+    keep: (names: readonly string[], changes: readonly PreviewedChange[]): void => {
       const bytes = changes.map(({ name, downloadBytes, diskBytes }): [string, number] => [
         name,
         (downloadBytes ?? Math.abs(diskBytes)) + BYTES_OF_A_PACKAGE,
       ]);
       last = { key: names.join(' '), bytes: new Map(bytes) };
     },
-    find: (names) => (last?.key === names.join(' ') ? last.bytes : undefined),
+    find: (names: readonly string[]): ReadonlyMap<string, number> | undefined =>
+      last?.key === names.join(' ') ? last.bytes : undefined,
   };
 }
 

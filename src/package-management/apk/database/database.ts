@@ -13,17 +13,9 @@ import { isPin, readWorld, type WorldEntry } from './world.ts';
  *  - a file that is not touched is not parsed again;
  *  - one reading at a time: a caller that comes after a change gets a reading that began after it.
  */
-export interface DatabaseReader {
-  /**
-   * While world cannot be read, what it said last counts.
-   * @throws DepotError unavailable if the record is damaged
-   */
-  read: () => Promise<PackageDatabase>;
-  /** The same as apk has it. @throws DepotError unavailable */
-  records: () => Promise<ReadonlyMap<string, InstalledRecord>>;
-}
+export type DatabaseReader = ReturnType<typeof createDatabaseReader>;
 
-export function createDatabaseReader(locations: Locations): DatabaseReader {
+export function createDatabaseReader(locations: Locations) {
   const { installed, world } = locations;
   let records: { version: string; found: Map<string, InstalledRecord> } | undefined;
   let entries: readonly WorldEntry[] = [];
@@ -58,7 +50,15 @@ export function createDatabaseReader(locations: Locations): DatabaseReader {
     last = reading.catch(() => undefined);
     return reading;
   };
-  return { read: () => inTurn(readView), records: () => inTurn(readRecords) };
+  return {
+    /**
+     * While world cannot be read, what it said last counts.
+     * @throws DepotError unavailable if the record is damaged
+     */
+    read: (): Promise<PackageDatabase> => inTurn(readView),
+    /** The same as apk has it. @throws DepotError unavailable */
+    records: (): Promise<ReadonlyMap<string, InstalledRecord>> => inTurn(readRecords),
+  };
 }
 
 /** Puts together what is installed and what the owner asked for. */

@@ -3,22 +3,6 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { replaceFile } from '../../../device/durable-file.ts';
 
-/**
- * A text in two files by turns, packed by gzip. Invariants:
- *  - the older one is written over in its place (fdatasync(2)) while the newer one stays, so that a
- *    power cut leaves a whole one;
- *  - a file keeps its length, and needs no new blocks: to put a new one in its place takes 20 more
- *    writes, most of them of the file system's own (docs/reference/jobs.md);
- *  - the number of a text stands in a field of its head that gzip skips (RFC 1952, FEXTRA). One
- *    without is an older depotd's, which came back after a newer one, and counts as the newest.
- */
-export interface AlternatingFiles {
-  /** The newest text that is whole; undefined if there is none. */
-  read: () => Promise<string | undefined>;
-  /** Resolves when it is on the medium. */
-  write: (text: string) => Promise<void>;
-}
-
 const BLOCK_BYTES = 4096;
 const [FLAGS_AT, HAS_EXTRA, LENGTH_AT, NUMBER_AT, NUMBER_BYTES] = [3, 4, 10, 12, 16];
 /** By RFC 1952 it might be 64 kB, but busybox' gzip, the watcher's, reads no more than 16 kB. */
@@ -31,11 +15,17 @@ interface Packed {
   number: number;
 }
 
-/** @param maxBytes of the text */
-export function createAlternatingFiles(
-  files: readonly [string, string],
-  maxBytes: number,
-): AlternatingFiles {
+/**
+ * A text in two files by turns, packed by gzip. Invariants:
+ *  - the older one is written over in its place (fdatasync(2)) while the newer one stays, so that a
+ *    power cut leaves a whole one;
+ *  - a file keeps its length, and needs no new blocks: to put a new one in its place takes 20 more
+ *    writes, most of them of the file system's own (docs/reference/jobs.md);
+ *  - the number of a text stands in a field of its head that gzip skips (RFC 1952, FEXTRA). One
+ *    without is an older depotd's, which came back after a newer one, and counts as the newest.
+ * @param maxBytes of the text
+ */
+export function createAlternatingFiles(files: readonly [string, string], maxBytes: number) {
   const readAll = async (): Promise<Packed[]> =>
     (await Promise.all(files.map(readPacked))).sort((one, other) =>
       one.number < other.number ? 1 : -1,
@@ -50,8 +40,10 @@ export function createAlternatingFiles(
     return {};
   };
   return {
-    read: async () => (await newestOf(await readAll())).text,
-    write: async (text) => {
+    /** The newest text that is whole; undefined if there is none. */
+    read: async (): Promise<string | undefined> => (await newestOf(await readAll())).text,
+    /** Resolves when it is on the medium. */
+    write: async (text: string): Promise<void> => {
       const all = await readAll();
       const { from } = await newestOf(all);
       const number = 1 + Math.max(0, ...all.map((one) => one.number).filter(Number.isFinite));

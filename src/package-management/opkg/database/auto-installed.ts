@@ -8,27 +8,21 @@ import { isPresent, type InstalledPackage, type PackageDatabase } from '../../da
  * its Installed-Time is the one that was noted: whoever installs it by hand afterwards wants to
  * keep it.
  */
-export interface AutoInstalled {
-  /** The database with the marks that opkg has dropped. */
-  restoreMarks: (database: PackageDatabase) => Promise<PackageDatabase>;
-  /** Takes over what one of the daemon's own jobs changed; safe to be called again. */
-  update: (before: PackageDatabase, after: PackageDatabase) => Promise<void>;
-  /** Its owner has asked for it by name. */
-  forget: (name: string) => Promise<void>;
-}
+export type AutoInstalled = ReturnType<typeof createAutoInstalled>;
 
 const NOTE = 'auto-installed';
 const noted = v.record(v.string(), v.number());
 /** Installed-Time by package. */
 type Noted = v.InferOutput<typeof noted>;
 
-export function createAutoInstalled(notes: Notes): AutoInstalled {
+export function createAutoInstalled(notes: Notes) {
   const read = async (): Promise<Noted> => {
     const result = v.safeParse(noted, await notes.read(NOTE));
     return result.success ? result.output : {};
   };
   return {
-    restoreMarks: async (database) => {
+    /** The database with the marks that opkg has dropped. */
+    restoreMarks: async (database: PackageDatabase): Promise<PackageDatabase> => {
       const known = await read();
       const lost = [...database.values()].filter(
         (entry) => !entry.isAuto && known[entry.name] === entry.installedAt,
@@ -39,7 +33,8 @@ export function createAutoInstalled(notes: Notes): AutoInstalled {
         ...lost.map((entry) => [entry.name, { ...entry, isAuto: true }] as const),
       ]);
     },
-    update: async (before, after) => {
+    /** Takes over what one of the daemon's own jobs changed; safe to be called again. */
+    update: async (before: PackageDatabase, after: PackageDatabase): Promise<void> => {
       const known = await read();
       const next: Noted = {};
       for (const entry of after.values()) {
@@ -52,7 +47,8 @@ export function createAutoInstalled(notes: Notes): AutoInstalled {
       }
       if (JSON.stringify(next) !== JSON.stringify(known)) await notes.write(NOTE, next);
     },
-    forget: async (name) => {
+    /** Its owner has asked for it by name. */
+    forget: async (name: string): Promise<void> => {
       const { [name]: isKnown, ...others } = await read();
       if (isKnown !== undefined) await notes.write(NOTE, others);
     },

@@ -15,20 +15,7 @@ export const PLAIN_COPY_NAME = 'opkg-status.before';
 const MAX_STATUS_BYTES = 64 * 1024 ** 2;
 
 /** The copy of the status file, as it was when nobody changed it. */
-export interface StatusCopy {
-  /**
-   * An empty file replaces no copy that has packages: that is damage.
-   * @param seen what must be on record, else nothing is saved
-   */
-  save: (seen?: PackageDatabase) => Promise<void>;
-  /** The database as it was when saved; undefined if nothing was saved. */
-  read: () => Promise<PackageDatabase | undefined>;
-  /** The same as opkg wrote it. */
-  text: () => Promise<string | undefined>;
-  /** Of the status file in use; undefined if it cannot be read to its end. */
-  intact: () => Promise<string | undefined>;
-  restore: () => Promise<void>;
-}
+export type StatusCopy = ReturnType<typeof createStatusCopy>;
 
 /**
  * The copy of opkg's status file, taken at the start, before each package job and after changes by
@@ -38,7 +25,7 @@ export interface StatusCopy {
  * to spare the flash. A plain copy is an older depotd's, which came back after a newer one: it
  * counts until the next save, which removes it first.
  */
-export function createStatusCopy(statusFile: string, stateDir: string): StatusCopy {
+export function createStatusCopy(statusFile: string, stateDir: string) {
   const [first, second] = COPY_NAMES;
   const copies = createAlternatingFiles(
     [join(stateDir, first), join(stateDir, second)],
@@ -63,20 +50,28 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
   };
   return {
     // One after the other: what a job saves is not replaced by what was read ahead of it.
-    save: (seen) => (last = last.catch(() => undefined).then(() => save(seen))),
-    read: async () => {
+    /**
+     * An empty file replaces no copy that has packages: that is damage.
+     * @param seen what must be on record, else nothing is saved
+     */
+    save: (seen?: PackageDatabase): Promise<void> =>
+      (last = last.catch(() => undefined).then(() => save(seen))),
+    /** The database as it was when saved; undefined if nothing was saved. */
+    read: async (): Promise<PackageDatabase | undefined> => {
       const text = await readCopy();
       if (text === undefined) return undefined;
       if (parsed?.text !== text) parsed = { text, packages: parseStatus(text) };
       return parsed.packages;
     },
+    /** The same as opkg wrote it. */
     text: readCopy,
-    intact: async () => {
+    /** Of the status file in use; undefined if it cannot be read to its end. */
+    intact: async (): Promise<string | undefined> => {
       const text = await readStatus(statusFile);
       const isWhole = text === '' ? ((await readCopy()) ?? '') === '' : endsWell(text);
       return isWhole ? text : undefined;
     },
-    restore: async () => {
+    restore: async (): Promise<void> => {
       const text = await readCopy();
       if (text === undefined) return;
       const mode = await stat(statusFile).then(

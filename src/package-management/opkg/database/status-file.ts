@@ -16,9 +16,7 @@ import { parseDepends, parseNames, parseStanzas, type Stanza } from './stanza.ts
  *    first: not everybody takes the lock;
  *  - a file that is not touched is not parsed again.
  */
-export interface DatabaseReader {
-  read: () => Promise<PackageDatabase>;
-}
+export type DatabaseReader = ReturnType<typeof createDatabaseReader>;
 
 export interface DatabaseOptions {
   statusFiles: () => Promise<string[]>;
@@ -44,7 +42,7 @@ const READ_PAUSE_MS = 25;
  */
 const AT_REST_MS = 1000;
 
-export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
+export function createDatabaseReader(options: DatabaseOptions) {
   const readings = new Map<string, Reading>();
   const given = new Map<string, string>();
   let last: Promise<unknown> = Promise.resolve();
@@ -115,7 +113,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
 
   return {
     // One after the other: a caller that comes after a change gets a reading that began after it.
-    read: () => {
+    read: (): Promise<PackageDatabase> => {
       const reading = last.then(readAll);
       last = reading.catch(() => undefined);
       return reading;

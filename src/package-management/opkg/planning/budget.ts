@@ -5,25 +5,13 @@ import { failureError } from '../../failure.ts';
  * everything depends on everything. Steps are counted, not seconds, so that the same lists have the
  * same plan on each device.
  */
-export interface PlanBudget {
-  /**
-   * Counts work, in readings of one dependency, for what this feed says; empty: for the device's
-   * own records.
-   * @throws DepotError with the code `plan_too_large`
-   */
-  spend: (steps: number, feed?: string) => void;
-  /** Counts what stays in memory until the plan is made, in dependencies. */
-  keep: (entries: number, feed?: string) => void;
-  /** Begins what a further dependency leads to; `ascend` ends it. */
-  descend: (feed?: string) => void;
-  ascend: () => void;
-}
+export type PlanBudget = ReturnType<typeof createPlanBudget>;
 
 /** A plan over 11,000 packages, as OpenWrt's feeds have, takes less than half of each. */
 export const PLAN_LIMITS = { steps: 400_000, entries: 50_000, depth: 500 } as const;
 
 /** @param purpose what is planned, such as `install demo` */
-export function createPlanBudget(purpose: string): PlanBudget {
+export function createPlanBudget(purpose: string) {
   const used = { steps: 0, entries: 0, depth: 0 };
   /** By feed, in parts of the limits. */
   const shares = new Map<string, number>();
@@ -35,10 +23,19 @@ export function createPlanBudget(purpose: string): PlanBudget {
     throw tooLarge(purpose, reasonFor(kind), feeds[0]?.[0] ?? '');
   };
   return {
-    spend: (steps, feed = '') => use('steps', steps, feed),
-    keep: (entries, feed = '') => use('entries', entries, feed),
-    descend: (feed = '') => use('depth', 1, feed),
-    ascend: () => (used.depth -= 1),
+    /**
+     * Counts work, in readings of one dependency, for what this feed says; empty: for the device's
+     * own records.
+     * @throws DepotError with the code `plan_too_large`
+     */
+    spend: (steps: number, feed = ''): void => use('steps', steps, feed),
+    /** Counts what stays in memory until the plan is made, in dependencies. */
+    keep: (entries: number, feed = ''): void => use('entries', entries, feed),
+    /** Begins what a further dependency leads to; `ascend` ends it. */
+    descend: (feed = ''): void => use('depth', 1, feed),
+    ascend: (): void => {
+      used.depth -= 1;
+    },
   };
 }
 

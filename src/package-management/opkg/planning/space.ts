@@ -1,13 +1,7 @@
 import type { Candidate } from './catalogue.ts';
 
 /** Free space as it becomes less from package to package. */
-export interface Space {
-  /** @returns both figures if the package does not fit any more */
-  reserve: (
-    candidate: Candidate,
-    old: Candidate | undefined,
-  ) => { neededBytes: number; freeBytes: number } | undefined;
-}
+export type Space = ReturnType<typeof createSpace>;
 
 const KIB = 1024;
 
@@ -16,10 +10,14 @@ const KIB = 1024;
  * does not ask for a package that does not say its size. The old version's space becomes free only
  * afterwards.
  */
-export function createSpace(freeBytes: number): Space {
+export function createSpace(freeBytes: number) {
   let free = freeBytes;
   return {
-    reserve: ({ record }, old) => {
+    /** @returns both figures if the package does not fit any more */
+    reserve: (
+      { record }: Candidate,
+      old: Candidate | undefined,
+    ): { neededBytes: number; freeBytes: number } | undefined => {
       const neededBytes = record.installedBytes;
       if (neededBytes > 0 && Math.ceil(neededBytes / KIB) >= Math.floor(free / KIB)) {
         return { neededBytes, freeBytes: free };

@@ -5,21 +5,13 @@ import type { Notes } from '../../../device/ports.ts';
 import { isPresent, type PackageDatabase } from '../../database.ts';
 
 /** The packages whose files a power cut damaged, until they are installed anew or gone. */
-export interface Damaged {
-  /** The database with the mark on each of them. */
-  mark: (database: PackageDatabase) => PackageDatabase;
-  /** Those of them that are damaged. */
-  among: (names: readonly string[]) => string[];
-  add: (names: readonly string[]) => Promise<void>;
-  /** What was installed anew since, or is gone, is damaged no more. */
-  update: (database: PackageDatabase) => Promise<void>;
-}
+export type Damaged = Awaited<ReturnType<typeof createDamaged>>;
 
 const NOTE = 'damaged-packages';
 /** By name the change time of the control file that it has, in milliseconds; 0: it has none. */
 const noted = v.record(v.string(), v.number());
 
-export async function createDamaged(notes: Notes, infoDir: string): Promise<Damaged> {
+export async function createDamaged(notes: Notes, infoDir: string) {
   const result = v.safeParse(noted, await notes.read(NOTE));
   let known: Readonly<Record<string, number>> = result.success ? result.output : {};
   const write = async (next: Readonly<Record<string, number>>): Promise<void> => {
@@ -30,7 +22,8 @@ export async function createDamaged(notes: Notes, infoDir: string): Promise<Dama
   const controlTime = async (name: string): Promise<number> =>
     (await stat(join(infoDir, `${name}.control`)).catch(() => undefined))?.ctimeMs ?? 0;
   return {
-    mark: (database) => {
+    /** The database with the mark on each of them. */
+    mark: (database: PackageDatabase): PackageDatabase => {
       const there = Object.keys(known)
         .map((name) => database.get(name))
         .filter(isPresent);
@@ -38,14 +31,17 @@ export async function createDamaged(notes: Notes, infoDir: string): Promise<Dama
       const marked = there.map((entry) => [entry.name, { ...entry, isDamaged: true }] as const);
       return new Map([...database, ...marked]);
     },
-    among: (names) => names.filter((name) => Object.hasOwn(known, name)),
-    add: async (names) => {
+    /** Those of them that are damaged. */
+    among: (names: readonly string[]): string[] =>
+      names.filter((name) => Object.hasOwn(known, name)),
+    add: async (names: readonly string[]): Promise<void> => {
       const times = await Promise.all(
         names.map(async (name) => [name, await controlTime(name)] as const),
       );
       await write({ ...known, ...Object.fromEntries(times) });
     },
-    update: async (database) => {
+    /** What was installed anew since, or is gone, is damaged no more. */
+    update: async (database: PackageDatabase): Promise<void> => {
       const next: Record<string, number> = {};
       for (const [name, time] of Object.entries(known)) {
         const isThere = isPresent(database.get(name));
