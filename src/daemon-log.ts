@@ -2,19 +2,13 @@ import type { Config } from './config/config.ts';
 import { commandEnvironment, syslogHints } from './config/environment.ts';
 import { createLogger } from './device/logger.ts';
 import { findSyslogLink, type SyslogLink } from './device/syslog.ts';
-import { createLog, openOutput, type Log } from './log.ts';
+import { createLog, openOutput } from './log.ts';
 import { datedText, ERROR, eventText, WARN } from './log/event-text.ts';
-
-export interface DaemonLog {
-  log: Log;
-  /** Has the log go by another configuration. */
-  configure: (options: LogOptions) => void;
-}
 
 type LogOptions = Pick<Config['main'], 'log_level' | 'log_format'>;
 
 /** Where the log goes was decided when the daemon was started; how it looks, its owner decides. */
-export function createDaemonLog(options: LogOptions): DaemonLog {
+export function createDaemonLog(options: LogOptions) {
   const link = findSyslogLink(syslogHints());
   const write = createWriter(link);
   let isText = isTextual(options, link);
@@ -24,7 +18,8 @@ export function createDaemonLog(options: LogOptions): DaemonLog {
   });
   return {
     log,
-    configure: (next) => {
+    /** Has the log go by another configuration. */
+    configure: (next: LogOptions): void => {
       log.level = next.log_level;
       isText = isTextual(next, link);
     },

@@ -10,18 +10,10 @@ import { randomSecret } from './session-cookie.ts';
  * read. A user id would not do: a container on the host's network is root on a loopback connection,
  * too.
  */
-export interface FirstPassword {
-  /** Its absolute path. */
-  file: string;
-  /** Writes the file if it is not there yet. */
-  offer: () => Promise<void>;
-  /** Whether it is the proof, which serves once: not for two requests at a time either. */
-  redeem: (text: string) => boolean;
-  withdraw: () => Promise<void>;
-}
+export type FirstPassword = ReturnType<typeof createFirstPassword>;
 
 /** @param stateDir a folder that only the daemon's user writes to */
-export function createFirstPassword(stateDir: string): FirstPassword {
+export function createFirstPassword(stateDir: string) {
   const file = join(stateDir, 'first-password');
   let proof: string | undefined;
   /** Single flight: two at once would write the same temporary file. */
@@ -33,14 +25,17 @@ export function createFirstPassword(stateDir: string): FirstPassword {
     if (!isOffered) await replaceFile(file, `${proof}\n`);
   };
   return {
+    /** Its absolute path. */
     file,
-    offer: () => (offering ??= writeProof().finally(() => (offering = undefined))),
-    redeem: (text) => {
+    /** Writes the file if it is not there yet. */
+    offer: (): Promise<void> => (offering ??= writeProof().finally(() => (offering = undefined))),
+    /** Whether it is the proof, which serves once: not for two requests at a time either. */
+    redeem: (text: string): boolean => {
       if (proof === undefined || !isSameSecret(text, proof)) return false;
       proof = undefined;
       return true;
     },
-    withdraw: async () => {
+    withdraw: async (): Promise<void> => {
       proof = undefined;
       await rm(file, { force: true });
     },

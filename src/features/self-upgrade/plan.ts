@@ -69,7 +69,7 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
         selfUpgrade.saveOldVersion(OWN_PACKAGE),
       ),
     ],
-    command: () => Promise.resolve(selfUpgrade.command(OWN_PACKAGE)),
+    command: () => Promise.resolve(selfUpgrade.command()),
     isHandedOver: true,
     judge: (_after, _choice, { job }) => shortfallOf(job),
     record: () => selfUpgrade.forget(),

@@ -11,31 +11,12 @@ import PROBE_SCRIPT from './probe.script.cjs';
 import WATCH_SCRIPT from './watch.sh';
 
 /** Replaces the package that this daemon runs from, without it. */
-export interface SelfUpgradeHost {
-  /**
-   * Packs the package as it is installed into a file on flash, from which it can be put back.
-   * @throws DepotError internal, no_space
-   */
-  saveOldVersion: (name: string) => Promise<void>;
-  /**
-   * Upgrades the package and waits for the new daemon's health; ends with one of
-   * SELF_UPGRADE_EXITS.
-   */
-  command: (name: string) => Command;
-  /** The watcher once more, as it is called at boot; of two, one waits for the other. */
-  commandAgain: () => Command;
-  /** `waiting` for a watcher; `kept` after one that could put neither version in order. */
-  state: () => Promise<'waiting' | 'kept' | 'gone'>;
-  /**
-   * Removes what was kept, unless it waits for a watcher: after a power cut one is called at boot.
-   */
-  forget: () => Promise<void>;
-}
+export type SelfUpgradeHost = ReturnType<typeof createSelfUpgradeHost>;
 
 export function createSelfUpgradeHost(
   { paths, scriptEnvironment, config }: FeatureContext,
   manager: PackageManager,
-): SelfUpgradeHost {
+) {
   const folder = join(paths.stateDir, 'self-upgrade');
   const { pack, script, settings } = manager.selfUpgrade;
   const watcher = (mode: 'now' | 'boot'): Command => ({
@@ -43,13 +24,18 @@ export function createSelfUpgradeHost(
     environment: scriptEnvironment,
     cwd: '/',
   });
-  const state: SelfUpgradeHost['state'] = async () => {
+  const state = async (): Promise<'waiting' | 'kept' | 'gone'> => {
     if (await isThere(join(folder, 'pending'))) return 'waiting';
     return (await isThere(folder)) ? 'kept' : 'gone';
   };
   return {
+    /** `waiting` for a watcher; `kept` after one that could put neither version in order. */
     state,
-    saveOldVersion: async (name) => {
+    /**
+     * Packs the package as it is installed into a file on flash, from which it can be put back.
+     * @throws DepotError internal, no_space
+     */
+    saveOldVersion: async (name: string): Promise<void> => {
       const version = (await manager.installed()).get(name)?.version ?? '';
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await pack(name, join(folder, `old.${manager.files.ending}`));
@@ -69,9 +55,18 @@ export function createSelfUpgradeHost(
       await replaceFile(join(folder, 'probe.cjs'), PROBE_SCRIPT);
       await replaceFile(join(folder, 'pending'), '');
     },
-    command: () => watcher('now'),
-    commandAgain: () => watcher('boot'),
-    forget: async () => {
+    /**
+     * Upgrades the package and waits for the new daemon's health; ends with one of
+     * SELF_UPGRADE_EXITS.
+     */
+    command: (): Command => watcher('now'),
+    /** The watcher once more, as it is called at boot; of two, one waits for the other. */
+    commandAgain: (): Command => watcher('boot'),
+    /**
+     * Removes what was kept, unless it waits for a watcher: after a power cut one is called at
+     * boot.
+     */
+    forget: async (): Promise<void> => {
       if ((await state()) !== 'waiting') await rm(folder, { recursive: true, force: true });
     },
   };

@@ -20,21 +20,7 @@ export const PROGRAM: UploadKind = 'run';
  * The folder where uploads wait for their job. Files have random names, whatever they were called
  * where they come from.
  */
-export interface UploadFolder {
-  kinds: readonly UploadKind[];
-  /** @throws DepotError unavailable if the folder is not the daemon's own */
-  create: (kind: UploadKind) => Promise<UploadFile>;
-  /**
-   * Judges a file by its content. @throws DepotError bad_request that says what is wrong with it
-   */
-  inspect: (id: string, kind: UploadKind) => Promise<UploadContent>;
-  fileOf: (id: string, kind: UploadKind) => string;
-  installer: (id: string, kind: UploadKind) => Promise<Command>;
-  /** Never fails: what cannot be removed, on a disk that is read-only, goes with the next start. */
-  remove: (id: string) => Promise<void>;
-  list: () => Promise<string[]>;
-  freeBytes: () => Promise<number>;
-}
+export type UploadFolder = ReturnType<typeof createUploadFolder>;
 
 export interface UploadFile {
   /** 32 hexadecimal digits. */
@@ -58,34 +44,39 @@ const FILE_NAME = /^([0-9a-f]{32})\.([a-z]+)$/;
 export function createUploadFolder(
   { paths, scriptEnvironment }: Pick<FeatureContext, 'paths' | 'scriptEnvironment'>,
   { files, commands }: PackageManager,
-): UploadFolder {
+) {
   const folder = paths.uploadDir;
   const kinds = [files.ending, PROGRAM];
   const fileOf = (id: string, kind: UploadKind): string => join(folder, `${id}.${kind}`);
   return {
     kinds,
     fileOf,
-    create: (kind) => createFile(folder, kind),
-    inspect: async (id, kind) =>
+    /** @throws DepotError unavailable if the folder is not the daemon's own */
+    create: (kind: UploadKind): Promise<UploadFile> => createFile(folder, kind),
+    /**
+     * Judges a file by its content. @throws DepotError bad_request that says what is wrong with it
+     */
+    inspect: async (id: string, kind: UploadKind): Promise<UploadContent> =>
       kind === PROGRAM
         ? inspectProgram(fileOf(id, kind))
         : { package: await files.inspect(fileOf(id, kind), await freeBytesOf(paths.root)) },
-    installer: async (id, kind) => {
+    installer: async (id: string, kind: UploadKind): Promise<Command> => {
       const file = fileOf(id, kind);
       if (kind !== PROGRAM) return commands.installFile(file);
       await chmod(file, 0o700);
       // No arguments, and the clean environment of all commands.
       return { argv: [file], environment: scriptEnvironment, cwd: '/' };
     },
-    remove: async (id) => {
+    /** Never fails: what cannot be removed, on a read-only disk, goes with the next start. */
+    remove: async (id: string): Promise<void> => {
       for (const kind of kinds) await rm(fileOf(id, kind), { force: true }).catch(() => undefined);
     },
-    list: async () =>
+    list: async (): Promise<string[]> =>
       (await readdir(folder).catch(() => [])).flatMap((name) => {
         const [, id, kind = ''] = FILE_NAME.exec(name) ?? [];
         return id !== undefined && kinds.includes(kind) ? [id] : [];
       }),
-    freeBytes: async () => {
+    freeBytes: async (): Promise<number> => {
       await (await openPrivateFolder(folder)).close();
       return freeBytesOf(folder);
     },

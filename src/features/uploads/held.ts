@@ -7,35 +7,29 @@ import type { ReceivedUpload } from './receive.ts';
  *  - each goes by itself after a while, and with the daemon: the next one's start removes it;
  *  - there are few, and together they are no larger than one upload may be.
  */
-export interface HeldUploads {
-  sizeBytes: () => number;
-  /** @throws DepotError unavailable if there are too many: then the file is gone */
-  hold: (upload: ReceivedUpload, owner: string) => Promise<void>;
-  /** @throws DepotError not_found */
-  find: (id: string, owner: string) => ReceivedUpload;
-  /** From now on the file is the caller's. @throws DepotError not_found */
-  release: (id: string, owner: string) => ReceivedUpload;
-}
+export type HeldUploads = ReturnType<typeof createHeldUploads>;
 
 const MOST_HELD = 4;
 /** From its arrival on. */
 export const HELD_S = 15 * 60;
 
 /** @param remove removes a file whose time is over */
-export function createHeldUploads(remove: (id: string) => Promise<void>): HeldUploads {
+export function createHeldUploads(remove: (id: string) => Promise<void>) {
   const held = new Map<string, { upload: ReceivedUpload; owner: string; timer: NodeJS.Timeout }>();
   const forget = (id: string): void => {
     clearTimeout(held.get(id)?.timer);
     held.delete(id);
   };
-  const find: HeldUploads['find'] = (id, owner) => {
+  const find = (id: string, owner: string): ReceivedUpload => {
     const found = held.get(id);
     if (found?.owner === owner) return found.upload;
     throw new DepotError('not_found', 'cannot find the file: send it again');
   };
   return {
-    sizeBytes: () => [...held.values()].reduce((sum, { upload }) => sum + upload.sizeBytes, 0),
-    hold: async (upload, owner) => {
+    sizeBytes: (): number =>
+      [...held.values()].reduce((sum, { upload }) => sum + upload.sizeBytes, 0),
+    /** @throws DepotError unavailable if there are too many: then the file is gone */
+    hold: async (upload: ReceivedUpload, owner: string): Promise<void> => {
       if (held.size >= MOST_HELD) {
         await remove(upload.id);
         throw new DepotError(
@@ -49,8 +43,10 @@ export function createHeldUploads(remove: (id: string) => Promise<void>): HeldUp
       }, HELD_S * 1000).unref();
       held.set(upload.id, { upload, owner, timer });
     },
+    /** @throws DepotError not_found */
     find,
-    release: (id, owner) => {
+    /** From now on the file is the caller's. @throws DepotError not_found */
+    release: (id: string, owner: string): ReceivedUpload => {
       const upload = find(id, owner);
       forget(id);
       return upload;

@@ -4,18 +4,14 @@ import type { CharacterLimit } from '../parameter-schemas.ts';
 export type JsonObject = Record<string, unknown>;
 
 /** Turns schemas into JSON Schema; one that has a title becomes a component of that name. */
-export interface SchemaConverter {
-  convert: (schema: GenericSchema) => JsonObject;
-  /** By their titles. */
-  components: Record<string, JsonObject>;
-}
+export type SchemaConverter = Awaited<ReturnType<typeof createSchemaConverter>>;
 
 /** The library is loaded with the first document. */
-export async function createSchemaConverter(): Promise<SchemaConverter> {
+export async function createSchemaConverter() {
   const { toJsonSchema } = await import('@valibot/to-json-schema');
   const components: Record<string, JsonObject> = {};
   return {
-    convert: (schema) => {
+    convert: (schema: GenericSchema): JsonObject => {
       const converted: JsonObject = {
         ...toJsonSchema(schema, {
           errorMode: 'ignore',
@@ -28,6 +24,7 @@ export async function createSchemaConverter(): Promise<SchemaConverter> {
       delete converted.$schema;
       return hoist(converted, components) as JsonObject;
     },
+    /** By their titles. */
     components,
   };
 }

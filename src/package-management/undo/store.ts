@@ -14,28 +14,7 @@ import type { Place } from './record.ts';
  *  - what a job under way keeps, or one that may have to go back, does not go;
  *  - a disk that does not answer counts as one that is away.
  */
-export interface UndoStore {
-  /**
-   * Makes a folder for a job, where there is room for so much.
-   * @param isLasting whether it has to outlive a boot
-   * @returns undefined if there is room nowhere
-   * @throws why no folder can be made where there is
-   */
-  open: (jobId: string, need: Need) => Promise<Place | undefined>;
-  /** Bytes that one job may keep in a place. */
-  roomIn: (place: Place, jobId: string) => Promise<number>;
-  /** The folder of a job; undefined if it is gone. */
-  find: (jobId: string) => Promise<string | undefined>;
-  /** The jobs that have one. */
-  list: () => Promise<Set<string>>;
-  /** What had to outlive a boot need not any more: it goes from flash into memory, if it can. */
-  release: (jobId: string) => Promise<void>;
-  /** What these jobs keep stays, however many keep something after them. */
-  pinWhile: (isNeeded: (jobId: string) => boolean) => void;
-  drop: (jobId: string) => Promise<void>;
-  /** Removes what is of no job. */
-  sweep: (isKnown: (jobId: string) => boolean) => Promise<void>;
-}
+export type UndoStore = ReturnType<typeof createUndoStore>;
 
 interface Need {
   bytes: number;
@@ -59,7 +38,7 @@ const LEAST_FREE_BYTES = 2 * MIB;
 const PARTIAL = '.new';
 const JOB_ID = /^[0-9a-f]{32}$/;
 
-export function createUndoStore(options: UndoStoreOptions): UndoStore {
+export function createUndoStore(options: UndoStoreOptions) {
   const { paths, limitBytes } = options;
   const pins: ((jobId: string) => boolean)[] = [];
   const { limitOf, makeRoom } = createRooms(limitBytes, (jobId) =>
@@ -72,13 +51,13 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
     memory,
     { kind: 'flash', folder: join(paths.stateDir, 'undo') },
   ];
-  const find: UndoStore['find'] = async (jobId) => {
+  const find = async (jobId: string): Promise<string | undefined> => {
     for (const { folder } of await locations()) {
       if (await isOurs(join(folder, jobId))) return join(folder, jobId);
     }
     return undefined;
   };
-  const open: UndoStore['open'] = async (jobId, need) => {
+  const open = async (jobId: string, need: Need): Promise<Place | undefined> => {
     const found = await locations();
     // What has to outlive a boot lies in memory only if there is nothing else.
     const wanted = need.isLasting ? found.sort(memoryLast) : found;
@@ -103,7 +82,7 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
       await rmdir(folder).catch(() => undefined);
     }
   };
-  const release: UndoStore['release'] = async (jobId) => {
+  const release = async (jobId: string): Promise<void> => {
     const [source, target] = [join(paths.stateDir, 'undo', jobId), join(memory.folder, jobId)];
     const bytes = (await isOurs(source)) ? await bytesBelow(source) : 0;
     if (bytes === 0 || !(await makeRoom(memory, jobId, { bytes, isLasting: false }))) return;
@@ -122,20 +101,34 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
     return working;
   };
   return {
-    open: (jobId, need) => inTurn(() => open(jobId, need)),
-    roomIn: async (place, jobId) => {
+    /**
+     * Makes a folder for a job, where there is room for so much.
+     * @param isLasting whether it has to outlive a boot
+     * @returns undefined if there is room nowhere
+     * @throws why no folder can be made where there is
+     */
+    open: (jobId: string, need: Need): Promise<Place | undefined> =>
+      inTurn(() => open(jobId, need)),
+    /** Bytes that one job may keep in a place. */
+    roomIn: async (place: Place, jobId: string): Promise<number> => {
       const used = sumOf(await keptBeside(place, jobId));
       return (await limitOf(place, true, used)) - used;
     },
+    /** The folder of a job; undefined if it is gone. */
     find,
-    list: async () => {
+    /** The jobs that have one. */
+    list: async (): Promise<Set<string>> => {
       const kept = await Promise.all((await locations()).map(({ folder }) => idsIn(folder)));
       return new Set(kept.flat());
     },
-    release: (jobId) => inTurn(() => release(jobId)),
-    pinWhile: (isNeeded) => void pins.push(isNeeded),
-    drop: (jobId) => inTurn(() => drop(jobId)),
-    sweep: async (isKnown) => sweep(await locations(), isKnown),
+    /** What had to outlive a boot need not any more: it goes from flash into memory, if it can. */
+    release: (jobId: string): Promise<void> => inTurn(() => release(jobId)),
+    /** What these jobs keep stays, however many keep something after them. */
+    pinWhile: (isNeeded: (jobId: string) => boolean): void => void pins.push(isNeeded),
+    drop: (jobId: string): Promise<void> => inTurn(() => drop(jobId)),
+    /** Removes what is of no job. */
+    sweep: async (isKnown: (jobId: string) => boolean): Promise<void> =>
+      sweep(await locations(), isKnown),
   };
 }
 

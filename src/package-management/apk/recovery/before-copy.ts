@@ -15,15 +15,7 @@ import { scriptsFile } from '../database/record-file.ts';
 import { parseWorld, type World } from '../database/world.ts';
 
 /** What apk had on record before a job: its owner may put it back by hand. */
-export interface BeforeCopy {
-  /** What is the same as in the last copy is not written again, to spare the flash. */
-  save: () => Promise<void>;
-  /** undefined if nothing was saved. */
-  database: () => Promise<PackageDatabase | undefined>;
-  world: () => Promise<World | undefined>;
-  /** The folder, for messages. */
-  folder: string;
-}
+export type BeforeCopy = ReturnType<typeof createBeforeCopy>;
 
 const versions = v.record(v.string(), v.string());
 
@@ -32,7 +24,7 @@ const versions = v.record(v.string(), v.string());
  * own folder on flash. apk replaces all of them in every command and never syncs, so that after a
  * power cut one may be empty; and apk takes an empty world at its word.
  */
-export function createBeforeCopy(locations: Locations): BeforeCopy {
+export function createBeforeCopy(locations: Locations) {
   const folder = join(locations.own, 'before');
   const inFolder = (name: string): string => join(folder, name);
   const sourcesNow = async () => {
@@ -49,8 +41,10 @@ export function createBeforeCopy(locations: Locations): BeforeCopy {
     return text === undefined ? undefined : parseWorld(text, inFolder('world'));
   };
   return {
+    /** The folder, for messages. */
     folder,
-    save: async () => {
+    /** What is the same as in the last copy is not written again, to spare the flash. */
+    save: async (): Promise<void> => {
       const saved = await readVersions(inFolder('versions.json'));
       const sources = await sourcesNow();
       // Ahead of the contents: a file that is replaced meanwhile is copied again the next time.
@@ -76,7 +70,8 @@ export function createBeforeCopy(locations: Locations): BeforeCopy {
       await writeFile(inFolder('versions.json'), JSON.stringify(next), { mode: 0o600 });
     },
     world: readWorldCopy,
-    database: async () => {
+    /** undefined if nothing was saved. */
+    database: async (): Promise<PackageDatabase | undefined> => {
       const world = await readWorldCopy();
       const version = fileVersionSync(inFolder('installed.gz'));
       if (world === undefined || version === undefined) return undefined;

@@ -47,14 +47,7 @@ export interface Candidate {
  * The packages that one run of opkg knows, read as it reads them. What that takes is counted, here
  * and in whoever goes over them.
  */
-export interface Catalogue {
-  name: (name: string) => Name;
-  find: (name: string) => Name | undefined;
-  /** By the configuration; 0 for what cannot be installed here. */
-  priority: (candidate: Candidate) => number;
-  candidates: () => Candidate[];
-  budget: PlanBudget;
-}
+export type Catalogue = ReturnType<typeof createCatalogue>;
 
 export interface CatalogueSources {
   lists: PackedLists;
@@ -72,7 +65,7 @@ export interface CatalogueSources {
 }
 
 /** @throws DepotError with the code `plan_too_large` */
-export function createCatalogue(sources: CatalogueSources): Catalogue {
+export function createCatalogue(sources: CatalogueSources) {
   const { lists, budget, relationsOf } = sources;
   const names = new Map<string, Name>();
   const nameOf = (name: string): Name => {
@@ -109,8 +102,9 @@ export function createCatalogue(sources: CatalogueSources): Catalogue {
     name: nameOf,
     find,
     budget,
-    priority: ({ record }) => priorityOf(record.architecture),
-    candidates: () => [...names.values()].flatMap(({ packages }) => packages ?? []),
+    /** By the configuration; 0 for what cannot be installed here. */
+    priority: ({ record }: Candidate): number => priorityOf(record.architecture),
+    candidates: (): Candidate[] => [...names.values()].flatMap(({ packages }) => packages ?? []),
   };
 }
 
