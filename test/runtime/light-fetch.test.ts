@@ -78,7 +78,11 @@ describe('the header list that answers carry', () => {
   });
 });
 
-test("a daemon that answers requests does without Node's HTTP client", async () => {
+// Later ones load it for whoever imports `node:http` by name, as this program does and the bundle
+// does not; and what has been replaced is gone there.
+const onNode20 = test.runIf(process.version.startsWith('v20.'));
+
+onNode20("a daemon that answers requests does without Node's HTTP client", async () => {
   const { stdout } = await runCommand([
     process.execPath,
     await bundledProgram(join(import.meta.dirname, 'answer-requests.ts')),
