@@ -27,9 +27,9 @@ export function moveRepair(
   target: string,
   { isCopy }: { isCopy: boolean },
 ): Step[] {
-  const repairIn = (context: StepContext): Repair | undefined => {
+  const repairIn = (context: StepContext, isStuck = false): Repair | undefined => {
     const record = move.find(context);
-    if (record === undefined || record.isStuck) return undefined;
+    if (record?.isStuck !== isStuck) return undefined;
     return { host, context, record, target, isCopy };
   };
   type Work = (repair: Repair) => Promise<void>;
@@ -43,6 +43,11 @@ export function moveRepair(
   return [
     undo('look', 'look where the engine runs', acceptNewPlace),
     undo('stop-engine', 'stop the engine there', leaveNewPlace),
+    // That it is stuck is on record by now, also if it does not come up.
+    recordedStep('see-stuck-engine', 'see that the engine runs', async (context) => {
+      const stuck = repairIn(context, true);
+      if (stuck !== undefined) await keepRunning(stuck);
+    }),
     {
       ...undo('restore-configuration', 'put the configuration back', async (repair) =>
         (await isSwitched(repair))
@@ -113,22 +118,20 @@ async function isSwitched({ host, record: { setting }, target }: Repair): Promis
 }
 
 /**
- * Where the engine cannot be made to leave the new place it is let be there, and started if it does
- * not run: one engine at one place, and a configuration that says which.
+ * Where the engine cannot be made to leave the new place it is let be there, and started behind
+ * this if it does not run: one engine at one place, and a configuration that says which.
  */
 async function leaveNewPlace(repair: Repair): Promise<void> {
   const { host, context, target, isCopy } = repair;
   if (!(await isSwitched(repair))) return;
   const { real } = await host.locations.inspect(target);
-  const stuck = await stopEngine(host, real, context).then(() => undefined, reasonOf);
-  if (stuck !== undefined) {
+  await stopEngine(host, real, context).catch(async (error: unknown) => {
     move.write(context, { isStuck: true });
-    await context.note(`${stuck}; it stays at ${target}`);
-  }
+    await context.note(`${reasonOf(error)}; it stays at ${target}`);
+  });
   if (isCopy && !(await moves.isThere(target, context.job.id))) {
     await context.note(await goneText(target));
   }
-  if (stuck !== undefined) await keepRunning(repair);
 }
 
 /**
