@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -186,4 +186,20 @@ test('what others install after a power cut, ahead of the daemon, stays when the
 
   expect((await store.daemon.finished(id)).state).toBe('interrupted');
   expect(await store.packages()).toEqual({ theirs: '1.0-r1' });
+});
+
+test('an earlier version could go on with a task: its record says all that they ask for', async () => {
+  const id = await startSlowly('install');
+  const journal = await readFile(join(store.device.root, 'etc/depotd/jobs.jsonl'), 'utf8');
+  await goOn();
+  await store.daemon.finished(id);
+
+  const record = journal.split('\n').findLast((line) => line.includes(`"id":"${id}"`)) ?? '';
+  const { memory } = JSON.parse(record) as { memory: { transaction: { plan: unknown } } };
+  const changes = ['early', 'late'].map((name) => expect.objectContaining({ name }) as unknown);
+  expect(memory.transaction.plan).toMatchObject({
+    changes,
+    downloads: changes,
+    purpose: 'install late',
+  });
 });

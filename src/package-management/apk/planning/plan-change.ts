@@ -14,11 +14,17 @@ import { checkPlan, purposeOf } from './plan-check.ts';
 import { findShortage, measureRoom, sizeOf } from './room.ts';
 import { plannedChange, type PlannedChange, type Simulation } from './simulation.ts';
 
-/** What a job is about to do, kept in the job: in the form of 0.1.0, which may have begun it. */
+/**
+ * What a job is about to do, kept in the job. Others may have begun it, or go on with it, when
+ * depotd itself is upgraded or goes back: 0.1.0 reads `own` and `purpose`.
+ */
 const plan = v.object({
   changes: v.array(plannedChange),
+  /** Those of them that are fetched; 0.1.0 does not write it. */
+  downloads: v.optional(v.array(plannedChange)),
   /** The package in the file that is installed, if it is one. */
   own: v.optional(v.string()),
+  purpose: v.optional(v.string()),
 });
 
 export const planned = transactionSlots('the plan', {
@@ -31,8 +37,8 @@ export const planned = transactionSlots('the plan', {
 
 /** One that is not made yet, or of a job without one, has no changes. */
 export function readPlan(from: Remembering): Record<'changes' | 'downloads', PlannedChange[]> {
-  const { changes, own } = planned.read(from).plan;
-  return { changes, downloads: downloadsOf(changes, own) };
+  const { changes, own, downloads = downloadsOf(changes, own) } = planned.read(from).plan;
+  return { changes, downloads };
 }
 
 /** Refuses what nobody asked for and what there is no room for, and keeps the rest in the job. */
@@ -48,7 +54,10 @@ export async function planChange(
   // A removal gives room, and apk works on a disk that is full.
   if (change.verb !== 'remove') await chooseCache(installation, context, { change, found });
   const { changes } = found;
-  planned.write(context, { plan: { changes, own: change.file?.name }, isFetched: false });
+  const own = change.file?.name;
+  const downloads = downloadsOf(changes, own);
+  const made = { changes, downloads, own, purpose: purposeOf(change) };
+  planned.write(context, { plan: made, isFetched: false });
 }
 
 /** apk says nothing of what it does not upgrade, and ends well. */
