@@ -43,12 +43,16 @@ export async function closeKept(
   if (!found.success) {
     const manifest = await readManifest(folder);
     const sum = await sumOf(join(folder, MANIFEST)).catch(() => undefined);
-    if (manifest) replaced.write(context, { undo: { ...(manifest.replaced as Replaced), sum } });
+    if (manifest === undefined) return;
+    const undo = manifest.replaced as Replaced;
+    replaced.write(context, { undo: { ...undo, sum } });
+    recallChanged(context, undo.packages);
     return;
   }
   const before = found.output;
   const database = await manager.installed();
   const packages = changedVersions(before, versionsIn(database));
+  recallChanged(context, packages);
   const came = packages.map(({ name }) => name).filter((name) => isPresent(database.get(name)));
   const [records, itsFiles, now, copies, absent, builds] = await Promise.all([
     recordsIn(manager, database),
@@ -90,6 +94,14 @@ export async function closeKept(
   await replaceFile(join(folder, MANIFEST), JSON.stringify(manifest));
   await rm(join(folder, BEFORE), { force: true });
   replaced.write(context, { undo: { ...undo, sum: await sumOf(join(folder, MANIFEST)) } });
+}
+
+/** Whoever was ended behind the judgement has forgotten it, and its copy of before is gone. */
+function recallChanged(
+  { job, reportChanged }: StepContext,
+  packages: readonly ChangedPackage[] = [],
+): void {
+  if (job.packages === undefined) reportChanged(packages.map(({ name }) => name));
 }
 
 function changedVersions(

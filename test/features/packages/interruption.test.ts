@@ -175,6 +175,17 @@ test('a job that had done all it was for when the device went down is done, and 
   }
 });
 
+test('a task whose daemon was killed just before its end says which packages it changed', async () => {
+  await store.run('install', { package: 'slow' });
+  const { id: task } = await store.run('remove', { package: 'slow' });
+  await store.daemon.kill('SIGKILL');
+  await forgetEnd(journalFile, task);
+
+  await store.daemon.restart();
+
+  expect(await store.daemon.finished(task)).toMatchObject({ state: 'done', packages: ['slow'] });
+});
+
 test('an install whose configuration the device went down under is interrupted, and stays', async () => {
   const { id: task } = await store.run('install', { package: 'demo', autoconf: '1' });
   await store.daemon.kill('SIGKILL');
