@@ -58,9 +58,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
   queue.keepWhile(isNeeded);
   queue.onForget((id) => void undo.drop(id).catch(() => undefined));
   const endOf = queue.onChange((job) => {
-    if (!isEnded(job.state)) return;
-    // What it changed nothing of, or what nobody can take back, needs no copies.
-    if (replaced.find(job)?.undo.sum === undefined) void undo.drop(job.id).catch(() => undefined);
+    if (!needsCopies(job)) void undo.drop(job.id).catch(() => undefined);
   });
   const canUndo = async (id: string): Promise<boolean> => {
     const job = queue.get(id);
@@ -103,7 +101,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
       hasStarted();
       hasBegun = true;
       // On a disk that cannot be written they stay until another start.
-      await undo.sweep((id) => queue.get(id) !== undefined).catch(() => undefined);
+      await undo.sweep((id) => needsCopies(queue.get(id))).catch(() => undefined);
     }, context),
     close: () => {
       endOf();
@@ -111,6 +109,11 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
       return Promise.resolve();
     },
   };
+}
+
+/** One that has changed nothing, or that nobody can take back, needs none behind its end. */
+function needsCopies(job: Job | undefined): boolean {
+  return job !== undefined && (!isEnded(job.state) || replaced.find(job)?.undo.sum !== undefined);
 }
 
 /** Of jobs that have ended: what waits to be confirmed, or is being undone. */

@@ -80,7 +80,7 @@ export async function closeKept(
   const undo: Replaced = { place, packages, marked, files, lost };
   const needed = [...packages, ...files].some((one) => one.before !== undefined);
   if (!needed && marked.length === 0) {
-    await store.drop(job.id);
+    // The copies go with the end of the job: whoever does this once more needs them.
     replaced.write(context, { undo: { ...NOTHING_REPLACED, packages, files } });
     return;
   }

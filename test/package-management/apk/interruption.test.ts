@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -202,4 +203,19 @@ test('an earlier version could go on with a task: its record says all that they 
     downloads: changes,
     purpose: 'install late',
   });
+});
+
+test('a task whose daemon is killed when the copies that nobody needs go can be undone', async () => {
+  const id = await startSlowly('install');
+  const copies = join(store.device.root, 'tmp/depotd/undo', id, 'before.json');
+  expect(existsSync(copies)).toBe(true);
+  await goOn();
+  // Whoever waited for it would come too late.
+  while (existsSync(copies));
+  await store.daemon.kill('SIGKILL');
+
+  await store.daemon.restart();
+
+  const ended = await store.daemon.finished(id);
+  expect(ended).toMatchObject({ state: 'done', packages: ['early', 'late'], can_undo: true });
 });
