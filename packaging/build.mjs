@@ -148,18 +148,17 @@ function replaceNodeModules(name, paths, contentsOf) {
 }
 
 const laterModules = replaceNodeModules('later', LOADED_LATER, (path) => {
-  const exported = Object.entries(process.getBuiltinModule(path)).map(([name, value]) => {
-    const isOfFs = path === 'fs/promises' && name === 'constants';
-    if (isOfFs) return "export { constants } from 'node:fs';";
-    const later =
-      path === 'fs/promises' && OF_FS.includes(name)
-        ? `/* @__PURE__ */ promisify(fs.${name})`
-        : `(...given) => require('node:${path}').${name}(...given)`;
-    return typeof value === 'function' ? `export const ${name} = ${later};` : '';
-  });
+  const module = process.getBuiltinModule(path);
+  const [ofFs, constants] =
+    path === 'fs/promises' ? [OF_FS, "export { constants } from 'node:fs';"] : [[], ''];
+  const later = Object.keys(module).filter(
+    (name) => typeof module[name] === 'function' && !ofFs.includes(name),
+  );
   return `import * as fs from 'node:fs';
 import { promisify } from 'node:util';
-${exported.join('\n')}`;
+${constants}
+${ofFs.map((name) => `export const ${name} = /* @__PURE__ */ promisify(fs.${name});`).join('\n')}
+${later.map((name) => `export const ${name} = (...given) => require('node:${path}').${name}(...given);`).join('\n')}`;
 });
 
 const QUICK_PATHS = './src/runtime/quick-paths.ts';

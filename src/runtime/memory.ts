@@ -72,7 +72,7 @@ function setMemoryFlags(): void {
 
 /**
  * The start made the nursery grow from 1 to 4 MiB. V8 halves it with a full collection, but only if
- * little was allocated between the ten before it: so small ones go before.
+ * little was allocated between the ten before it: so small ones go ahead, and a full one more.
  */
 function shrinkNursery(collectAll: (gc: Collect) => void): void {
   const gc = findCollector();

@@ -52,7 +52,6 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
     return found.success ? found.output : [];
   };
   const setsElsewhere = createPatience(log);
-  /** Newest first. */
   const all = async (): Promise<StoredSet[]> => {
     const found = await setsIn(own, log);
     for (const folder of await folders()) {
@@ -60,7 +59,6 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
     }
     return found.sort((a, b) => b.manifest.made_at - a.manifest.made_at || b.storedAt - a.storedAt);
   };
-  /** @throws DepotError not_found */
   const find = async (id: string): Promise<StoredSet> => {
     const found = (await all()).find(({ manifest }) => manifest.id === id);
     if (found !== undefined) return found;

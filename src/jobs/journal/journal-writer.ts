@@ -57,14 +57,12 @@ export function createJournalWriter(options: WriterOptions) {
       });
     }
   };
-  /** Replaces the file by one that has a line a job; goes on with the old one if it cannot. */
   const compact = async (): Promise<void> => {
     await file.replace(latest.text(), latest.reserve()).then(
       () => (lineCount = latest.count()),
       () => undefined,
     );
   };
-  /** Whether the file has many more lines than jobs. */
   const isLong = (): boolean => lineCount > 2 * latest.count() + SPARE_LINES;
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
@@ -135,7 +133,6 @@ export function createJournalWriter(options: WriterOptions) {
 function createLatest(jobs: readonly Job[]) {
   const lines = new Map<string, string>();
   const unended = new Map<string, number>();
-  /** @returns the line that counts, without its end */
   const put = (job: Job): string => {
     const before = lines.get(job.id);
     // Its end is being written while it is asked to stop.

@@ -75,7 +75,7 @@ export function readJournal(file: string, limits: JournalLimits) {
     damaged,
     /** How many jobs that waited are not among them, since they are more than may wait. */
     dropped: jobs.dropped(),
-    // The last line may be what a power cut left of one that was never acknowledged.
+    /** Where the last line ends that was acknowledged: a power cut may have left half of one. */
     end: torn?.before ?? end,
     /** How many there are, also of records that newer ones replaced. */
     lines,
