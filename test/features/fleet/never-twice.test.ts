@@ -112,14 +112,16 @@ describe('a device whose power goes', () => {
   });
 
   test('before anything was changed begins the action again', async () => {
+    let killed: Promise<unknown> | undefined;
     server.intercept = (request) => {
       // The notice that it installs: the job has just been asked for.
-      return request.method === 'POST' && server.requests.filter(isNotice).length === 2;
+      const isMoment = request.method === 'POST' && server.requests.filter(isNotice).length === 2;
+      if (isMoment) killed = on.daemon.kill('SIGKILL');
+      return isMoment;
     };
     const action = await server.assign(await publish('one'), on.id);
-    void on.poll().catch(() => undefined);
-    await expect.poll(() => server.requests.filter(isNotice).length).toBeGreaterThan(0);
-    void on.poll().catch(() => undefined);
+    await expect.poll(() => (void on.poll().catch(() => undefined), killed)).toBeDefined();
+    await killed;
     await cutPower();
     server.intercept = undefined;
 
