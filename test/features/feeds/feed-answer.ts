@@ -23,15 +23,20 @@ export async function change(
   return daemon.finished(await daemon.submit(operation, params));
 }
 
+/** Of what tasks fetch nothing stays; what they kept for undo goes behind their end. */
+export async function expectNothingLeft({ root }: { root: string }): Promise<void> {
+  await expect.poll(() => readdir(join(root, 'tmp/depotd')), { timeout: 5000 }).toEqual([]);
+}
+
 /** Of what tasks fetch nothing stays there, and of what they replaced what can be put back. */
 export async function expectOnlyUndo({ get }: TestDaemon, folder: string): Promise<void> {
   expect(['', 'undo']).toContain((await readdir(folder)).join());
   const answer = await (await get('admin/system/tasks/status')).json();
   const tasks = Object.entries(answer as Record<string, { can_undo?: boolean; kept_in?: string }>);
   const kept = tasks.filter(([, task]) => task.can_undo === true && task.kept_in !== undefined);
-  expect((await readdir(join(folder, 'undo')).catch(() => [])).sort()).toEqual(
-    kept.map(([id]) => id).sort(),
-  );
+  const copies = async (): Promise<string[]> =>
+    (await readdir(join(folder, 'undo')).catch(() => [])).sort();
+  await expect.poll(copies, { timeout: 5000 }).toEqual(kept.map(([id]) => id).sort());
 }
 
 /** What the doctor says of one subject. */

@@ -13,7 +13,7 @@ import { createFeed, type Feed } from '../../device/feed.ts';
 import { createUsignPair } from '../../device/usign.ts';
 import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
 import { aroundTests } from '../../support/around-tests.ts';
-import { change, feedOf } from './feed-answer.ts';
+import { change, expectNothingLeft, feedOf } from './feed-answer.ts';
 import { CUSTOM, PACKAGES, startFeedDaemon } from './feed-daemon.ts';
 import {
   expectFeedsAnswered,
@@ -57,7 +57,7 @@ describe('nothing changes, and nothing is left, if the server', () => {
     expect(task.state).toBe('failed');
     expect(task.error).toContain(reason);
     expect(await device.read(CUSTOM)).toBe(before);
-    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+    await expectNothingLeft(device);
     nothingChanged();
   });
 
@@ -72,7 +72,7 @@ describe('nothing changes, and nothing is left, if the server', () => {
     await daemon.post('admin/system/tasks/stop', { task_id: id });
 
     expect((await daemon.finished(id)).state).toBe('stopped');
-    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+    await expectNothingLeft(device);
     nothingChanged();
   });
 });
@@ -142,7 +142,7 @@ describe('a custom file that is', () => {
     expect(task.error).toContain(reason);
     expect(await readdir(join(device.root, 'etc/opkg/keys')).catch(() => [])).toEqual([]);
     expect(await readdir(join(device.root, LISTS))).toEqual([]);
-    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+    await expectNothingLeft(device);
     await rm(file, { recursive: true });
     await writeFile(file, before);
     nothingChanged();

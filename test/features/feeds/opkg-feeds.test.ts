@@ -17,7 +17,7 @@ import type { TestDaemon } from '../../device/daemon.ts';
 import type { Device } from '../../device/device.ts';
 import type { Feed } from '../../device/feed.ts';
 import { aroundTests } from '../../support/around-tests.ts';
-import { change, feedOf, feedsOf, findingOf } from './feed-answer.ts';
+import { change, expectNothingLeft, feedOf, feedsOf, findingOf } from './feed-answer.ts';
 import { CUSTOM, startFeedDaemon } from './feed-daemon.ts';
 
 let device: Device;
@@ -83,7 +83,7 @@ describe('a feed that is added', () => {
     expect(task.error).toContain(reason);
     expect(await device.read(CUSTOM)).toBe(before);
     expect(await readdir(join(device.root, 'tmp/opkg-lists'))).toEqual([]);
-    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+    await expectNothingLeft(device);
     feed.behave();
     nothingChanged();
   });
