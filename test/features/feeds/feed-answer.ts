@@ -25,7 +25,7 @@ export async function change(
 
 /** Of what tasks fetch nothing stays; what they kept for undo goes behind their end. */
 export async function expectNothingLeft({ root }: { root: string }): Promise<void> {
-  await expect.poll(() => readdir(join(root, 'tmp/depotd')), { timeout: 5000 }).toEqual([]);
+  await expect.poll(() => readdir(join(root, 'tmp/depotd'))).toEqual([]);
 }
 
 /** Of what tasks fetch nothing stays there, and of what they replaced what can be put back. */
@@ -36,7 +36,7 @@ export async function expectOnlyUndo({ get }: TestDaemon, folder: string): Promi
   const kept = tasks.filter(([, task]) => task.can_undo === true && task.kept_in !== undefined);
   const copies = async (): Promise<string[]> =>
     (await readdir(join(folder, 'undo')).catch(() => [])).sort();
-  await expect.poll(copies, { timeout: 5000 }).toEqual(kept.map(([id]) => id).sort());
+  await expect.poll(copies).toEqual(kept.map(([id]) => id).sort());
 }
 
 /** What the doctor says of one subject. */
