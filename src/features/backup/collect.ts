@@ -14,6 +14,7 @@ import { keptFiles } from './kept-files.ts';
 import {
   FORMAT,
   hasTooMuch,
+  managerName,
   MOST_CONFIGURATION_BYTES,
   type KeptFile,
   type Manifest,
@@ -52,7 +53,7 @@ export async function collect(
     depotd: VERSION,
     release: await releaseOf(paths),
     architecture: (await manager.architecture().catch(() => '')) || machine(),
-    package_manager: manager.name === 'apk' ? 'apk' : 'opkg',
+    package_manager: v.parse(managerName, manager.name),
     packages: wanted,
     feeds: custom.map(({ name, url }) => ({ name: name.slice(0, 200), url: url.slice(0, 600) })),
     disabled: await disabledServices(tools),

@@ -9,7 +9,7 @@ import {
   whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
-import { REASONS } from './manifest.ts';
+import { managerName, REASONS } from './manifest.ts';
 
 const backup = v.pipe(
   v.object({
@@ -22,7 +22,7 @@ const backup = v.pipe(
     ),
     release: described('of the firmware; empty if nothing said it', v.string()),
     architecture: v.string(),
-    package_manager: v.picklist(['opkg', 'apk']),
+    package_manager: managerName,
     packages: described('that the owner asked for', integer),
     has_packages: whether('whether it has package files'),
   }),

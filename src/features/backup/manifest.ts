@@ -30,6 +30,8 @@ const whole = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.M
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const path = v.pipe(v.string(), v.maxLength(1024), v.regex(DEVICE_PATH));
 
+export const managerName = v.picklist(['opkg', 'apk']);
+
 const keptFile = v.object({
   path,
   /** Permissions alone. */
@@ -68,7 +70,7 @@ export const manifestSchema = v.object({
   depotd: line,
   release: line,
   architecture: line,
-  package_manager: v.picklist(['opkg', 'apk']),
+  package_manager: managerName,
   /** What the owner asked for, without what came with it. */
   packages: list(wantedPackage),
   feeds: list(v.object({ name: line, url: v.pipe(v.string(), v.maxLength(600)) })),

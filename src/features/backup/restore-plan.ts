@@ -16,7 +16,6 @@ import { remember, transaction } from '../../package-management/transaction/tran
 import type { FeatureContext } from '../feature.ts';
 import { comesBack, type ReportLine } from './comes-back.ts';
 import { filesToWrite, keepHostName, SYSTEM, writeBack } from './configuration.ts';
-import type { Manifest } from './manifest.ts';
 import { unpackSet } from './read-set.ts';
 import type { RestoreDue } from './restore-due.ts';
 import { NO_LISTS } from './resumption.ts';
@@ -44,7 +43,7 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
     choose: async (context) => {
       const { set } = restored.read(context);
       const { files } = await comesBack(manager, set);
-      const paths = files.map(({ name, file }) => ({ name, path: pathOf(context, file) }));
+      const paths = files.map(({ name, file }) => ({ name, path: pathOf(tools, context, file) }));
       restored.write(context, { files: paths });
       if (files.length > 0) await manager.around.needSpace('restore');
       chosen.write(context, { names: [] });
@@ -127,19 +126,15 @@ async function needLists(manager: PackageManager, lines: readonly ReportLine[]):
   throw failureError('restore the packages', { code: NO_LISTS, reason });
 }
 
-function pathOf(context: StepContext, file: string): string {
+function pathOf({ manager }: RestoreTools, context: StepContext, file: string): string {
   const { folder, set } = restored.read(context);
   const index = set.package_files.findIndex((each) => each.file === file);
-  return join(folder, `${set.files.length + index}.${endingOf(set)}`);
-}
-
-function endingOf({ package_manager: manager }: Manifest): string {
-  return manager === 'apk' ? 'apk' : 'ipk';
+  return join(folder, `${set.files.length + index}.${manager.files.ending}`);
 }
 
 /** In memory if there is room, else beside the set; nobody else can write there either way. */
 async function unpack(
-  { sets, paths, due }: RestoreTools,
+  { sets, paths, due, manager }: RestoreTools,
   { id, params }: Job,
   context: StepContext,
 ): Promise<void> {
@@ -155,7 +150,8 @@ async function unpack(
   // By their endings package managers know them.
   for (const [index] of set.package_files.entries()) {
     const number = set.files.length + index;
-    await rename(join(folder, String(number)), join(folder, `${number}.${endingOf(set)}`));
+    const named = join(folder, `${number}.${manager.files.ending}`);
+    await rename(join(folder, String(number)), named);
   }
   restored.write(context, { folder, set });
   if (!(await isPrivateFolder(folder))) {
