@@ -1,5 +1,5 @@
 import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as v from 'valibot';
 import { readJson, replaceFile } from '../../device/durable-file.ts';
 import type { StepContext } from '../../jobs/plan.ts';
@@ -84,7 +84,7 @@ export async function closeKept(
     replaced.write(context, { undo: { ...NOTHING_REPLACED, packages, files } });
     return;
   }
-  await dropUnchanged(folder, { files, packages });
+  await dropUnchanged(folder, { files, packages }, `.${manager.files.ending}`);
   const names = [...packages.map(({ name }) => name), ...marked];
   const manifest: Manifest = {
     replaced: undo,
@@ -151,6 +151,7 @@ async function lostOf(
 async function dropUnchanged(
   folder: string,
   { files, packages }: { files: readonly ChangedFile[]; packages: readonly ChangedPackage[] },
+  ending: string,
 ): Promise<void> {
   const wanted = new Set(files.map(({ path }) => copyName(path)));
   for (const name of await readdir(join(folder, FILES)).catch(() => [])) {
@@ -158,8 +159,8 @@ async function dropUnchanged(
   }
   const changed = new Set(packages.map(({ name }) => name));
   for (const name of await readdir(folder)) {
-    const [, kept] = /^(.+)\.(?:ipk|apk)$/.exec(name) ?? [];
-    if (kept !== undefined && !changed.has(kept)) await rm(join(folder, name), { force: true });
+    const isUnchanged = !changed.has(basename(name, ending));
+    if (name.endsWith(ending) && isUnchanged) await rm(join(folder, name), { force: true });
   }
 }
 
