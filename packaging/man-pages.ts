@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { manPage } from '../src/cli/usage/man-page.ts';
@@ -6,7 +6,9 @@ import type { Texts } from '../src/languages/languages.ts';
 import { createSpeaker } from '../src/languages/sentences.js';
 
 /** Languages whose pages man finds in a folder of their own, such as share/man/zh_CN/man8. */
-const LANGUAGES = ['zh-CN', 'zh-TW'];
+const LANGUAGES = readdirSync(new URL('../src/languages', import.meta.url))
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => name.replace('.json', ''));
 
 /** By the path below /usr/share/man; plain text. */
 export function manPages(version: string): Record<string, string> {
