@@ -202,7 +202,7 @@ async function findShortage(
   return shortage === undefined ? [] : [shortage];
 }
 
-/** What the change itself has no room for says more than that there is none for any. */
+/** A shortage that the change itself names says more than one for changes in general. */
 function withShortage(
   shortage: readonly Problem[],
   { problems }: { problems: readonly Problem[] },
@@ -211,7 +211,7 @@ function withShortage(
   return isSaid ? [...problems] : [...shortage, ...problems];
 }
 
-/** With the remedy that the task would be refused with, if it has one of its own. */
+/** The failure of `work` as a problem, with the error's own remedy if it brings one. */
 async function problemOf(
   code: Problem['code'],
   work: () => Promise<void>,

@@ -112,7 +112,7 @@ export interface UpgradeChoice {
   left: LeftPackage[];
 }
 
-/** Without what would come from a feed that gives no upgrades, or bring something from there. */
+/** Leaves out packages whose upgrade would come, or bring one, from a feed without upgrades. */
 export async function chooseUpgrade(
   tools: PackageTools,
   asked: readonly string[],
@@ -143,7 +143,7 @@ async function leftForFeeds(tools: PackageTools, names: readonly string[]): Prom
   return left;
 }
 
-/** The feed without upgrades that an upgrade of these would take one from. */
+/** The feed without upgrades that an upgrade of these would fetch a package from. */
 async function broughtFrom(
   tools: PackageTools,
   names: readonly string[],

@@ -79,7 +79,7 @@ export function ownPackages(
   return new Set([...own].filter((name) => !theirs.has(name)));
 }
 
-/** How much of it lasts. */
+/** How much of the transaction has come to the disk. */
 export const lasting = transactionSlots('what is on the disk', {
   /** Whether what the command did has come to the disk; absent before anybody knows. */
   isWritten: v.optional(v.boolean()),

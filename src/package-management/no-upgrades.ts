@@ -62,7 +62,7 @@ export async function keptBack(
   return keptVersions(tools, new Map(newer));
 }
 
-/** Of these versions by name those that such a feed has. */
+/** The packages that a feed without upgrades has in just this version, with the feed's name. */
 export async function keptVersions(
   { manager: { listing }, noUpgrades }: Tools,
   versions: ReadonlyMap<string, string>,

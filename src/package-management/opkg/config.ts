@@ -72,7 +72,7 @@ export function preferredArchitecture({ architectures }: OpkgConfig): string {
 async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architectures']> {
   const text = await readFile(paths.onDevice(RELEASE_FILE), 'utf8').catch(insteadOf(''));
   const [, name] = /^DISTRIB_ARCH=['"]?([A-Za-z0-9_.+-]+)/m.exec(text) ?? [];
-  // Priorities as opkg's own.
+  // The priorities that opkg itself gives them.
   return new Map(
     name === undefined
       ? []
@@ -87,7 +87,7 @@ async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architect
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';
 const RELEASE_FILE = '/etc/openwrt_release';
 
-/** What has run out says nothing of the settings: they are kept until they change. */
+/** A shortage, such as of descriptors, must not pass for empty settings: they would be kept. */
 function insteadOf<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (isShortage(error)) throw error;
@@ -106,7 +106,7 @@ function versionsOf({ onDevice, isLive }: Paths): Map<string, string> {
     .filter((name) => name.endsWith('.conf') && !name.startsWith('.'))
     .sort()
     .map((name) => join(folder, name));
-  // An offline root's own is ignored.
+  // With an offline root opkg ignores the opkg.conf in it.
   const paths = isLive ? [onDevice('/etc/opkg.conf'), ...inFolder] : inFolder;
   // Reading a fifo would wait for ever: what is no file has none.
   return new Map(

@@ -30,7 +30,7 @@ export interface UndoStoreOptions {
 const MIB = 1024 ** 2;
 /** A quarter of the memory that is free. */
 const MEMORY_SHARE = 0.25;
-/** Of the flash half stays free, and of a disk this. */
+/** How much of the free flash copies may fill; and what stays free on a data disk. */
 const FLASH_SHARE = 0.5;
 const DISK_FREE_BYTES = 64 * MIB;
 /** On flash, of what has to outlive a boot. */
@@ -78,7 +78,7 @@ export function createUndoStore(options: UndoStoreOptions) {
     for (const { folder } of await locations()) {
       if (!(await isOurs(folder))) continue;
       await rm(join(folder, jobId), { recursive: true, force: true });
-      // Nothing is left of what keeps nothing; another job has its folder in it.
+      // The folder of all copies goes with its last one; another job's copies keep it there.
       await rmdir(folder).catch(() => undefined);
     }
   };
@@ -86,7 +86,7 @@ export function createUndoStore(options: UndoStoreOptions) {
     const [source, target] = [join(paths.stateDir, 'undo', jobId), join(memory.folder, jobId)];
     const bytes = (await isOurs(source)) ? await bytesBelow(source) : 0;
     if (bytes === 0 || !(await makeRoom(memory, jobId, { bytes, isLasting: false }))) return;
-    // Nobody takes it for whole before it is.
+    // Copied under another name first: a copy that was cut off must not pass for a whole one.
     await rm(target + PARTIAL, { recursive: true, force: true });
     await (await openPrivateFolder(target + PARTIAL)).close();
     await cp(source, target + PARTIAL, { recursive: true, preserveTimestamps: true });

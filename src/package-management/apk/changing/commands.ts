@@ -47,7 +47,7 @@ export function createApkCommands({
   });
   const commands: PackageCommands = {
     install: (names) => changing('--cache-predownload', 'add', '--', ...names),
-    // A feed that is dead is no reason not to upgrade from another one; without names it would be.
+    // A dead feed is no reason not to upgrade these from other feeds; to upgrade all it would be.
     upgrade: (names) =>
       changing(
         '--cache-predownload',

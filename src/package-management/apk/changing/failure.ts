@@ -256,7 +256,7 @@ function broken(name: string, build: string, wish: string): Failure {
     : unmetDependency(breaker, wish);
 }
 
-/** Which ones apk says ahead, in warnings. */
+/** apk names the tags that no feed has in warnings, ahead of the error. */
 function untagged(lines: readonly string[]): Failure {
   const wishes = lines.flatMap(
     (line) => /^WARNING: The repository tag for world dependency '(\S+)'/.exec(line)?.[1] ?? [],

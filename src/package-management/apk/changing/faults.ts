@@ -7,7 +7,7 @@ import type { Locations } from '../database/locations.ts';
 import { explain } from './failure.ts';
 import type { PlannedChange } from '../planning/simulation.ts';
 
-/** Asked for where something is wrong alone: the end of it comes later than the exit code. */
+/** What apk printed. Read only after a fault: its end arrives later than the exit code. */
 type Output = () => Promise<string>;
 
 /**

@@ -3,7 +3,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { readProcesses, variableOf, type ProcessEntry } from '../../../device/process-table.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 
-/** How often it is looked, and how long apk may wait for a script that has ended. */
+/** How often processes are looked at, and how long apk may wait for a script that has ended. */
 const LOOK_MS = 2000;
 const PATIENCE_MS = 10_000;
 /** O_ACCMODE of open(2). */

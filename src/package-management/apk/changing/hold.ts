@@ -7,7 +7,7 @@ import { editWorld, pinned, withoutPin } from '../database/world-edit.ts';
 import { isHashPin, isPin, readWorld, type WorldEntry } from '../database/world.ts';
 import type { Installation } from '../installation.ts';
 
-/** Packages that are held and came as dependencies: a line in world says no more of that. */
+/** Held packages that came as dependencies: world, where a hold is a line, cannot tell. */
 const NOTE = 'held-dependencies';
 
 /**
@@ -40,7 +40,7 @@ export function createHold(
       await note(name, false);
       return;
     }
-    // The line in world says no more how it came.
+    // It is held already, and its line in world hides whether it came as a dependency.
     if (found?.isHeld === true) return;
     const { version = '', isAuto = false } = found ?? {};
     await note(name, isAuto);
@@ -81,7 +81,7 @@ const OWN = /^(?:depotd(?:-node|-keyring)?|luci-(?:app|i18n)-depotd(?:-[a-z-]+)?
  */
 export async function dropOwnPins({ locations, environment }: Installation): Promise<void> {
   const { entries } = await readWorld(locations.world);
-  // apk gives up at once where its lock is held: that is not taken for nothing.
+  // Without a pin to drop nothing is edited: another apk would find the lock held and give up.
   if (!entries.some(isOwnPin)) return;
   await editWorld(locations, environment, (current) =>
     current.map((entry) => (isOwnPin(entry) ? withoutPin(entry) : entry)),

@@ -85,7 +85,7 @@ export async function combine(
   return database;
 }
 
-/** Of packages that alone meet other names of world than their own: all their names in world. */
+/** By package: all names in world that it alone stands for, if another than its own is there. */
 function otherNames(
   found: ReadonlyMap<string, InstalledRecord>,
   wanted: ReadonlyMap<string, WorldEntry>,
@@ -116,7 +116,7 @@ function packageOf(
     name,
     version,
     architecture,
-    // Its files are there, so far as they could be written, and it is not what it is to be.
+    // Its files are there, as far as they could be written, and it does not work as it should.
     state: record.hasBrokenFiles || record.hasBrokenScript ? 'unpacked' : 'installed',
     isAuto: ![name, ...provides].some((known) => wanted.has(known)),
     isEssential: isEssential(name),

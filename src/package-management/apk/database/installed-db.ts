@@ -179,7 +179,7 @@ function recordOf(fields: ReadonlyMap<number, string>): InstalledRecord | undefi
   };
 }
 
-/** What each package is known by: of two builds of a version they differ. */
+/** The identity (`C:`) of each package: two builds of one version differ in it. */
 export async function readHashes(file: string): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
   await readInstalled(file, {

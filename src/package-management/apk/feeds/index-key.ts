@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { constants, gunzipSync, inflateRawSync } from 'node:zlib';
 import { readSmallFile } from '../../../device/owner-file.ts';
 
-/** Of an index: enough to find what it says of its signature. */
+/** How much of an index is read: enough to find its signature. */
 export const HEAD_BYTES = 64 * 1024;
 
 /**
@@ -16,7 +16,7 @@ export function signerOf(head: Buffer): string | undefined {
   try {
     return head.toString('latin1', 0, 3) === 'ADB' ? signerOfThird(head) : signerOfSecond(head);
   } catch {
-    // Too damaged to say it; apk says the rest.
+    // Too damaged to name a key; what is wrong with it apk says.
     return undefined;
   }
 }
@@ -30,7 +30,7 @@ function signerOfSecond(head: Buffer): string | undefined {
   return /^\.SIGN\.[A-Z0-9]+\.([^\0/]+)/.exec(tar.toString('latin1', 0, 100))?.[1];
 }
 
-/** Of a head unpacked: more is no index. */
+/** Limit of what the head unpacks to: more is no index. */
 const MOST_UNPACKED_BYTES = 16 * 1024 ** 2;
 /** The type of a block that is a signature. */
 const SIGNATURE = 1;

@@ -20,7 +20,7 @@ export async function readMasks({
   const open = new Set(feeds.flatMap(({ url, tag }) => (tag === '' ? [url] : [])));
   const tagged = feeds.filter(({ url }) => !open.has(url));
   if (tagged.length === 0) return { version: '', isMasked: () => false };
-  // A world that cannot be read is told by whatever changes packages.
+  // A world that cannot be read is reported by the jobs that change packages.
   const entries = await readWorld(world).then(
     (found) => found.entries,
     (): WorldEntry[] => [],
@@ -31,7 +31,7 @@ export async function readMasks({
       const tags = tagged.flatMap(({ url, tag }) => (url === feedUrl ? [tag] : []));
       if (tags.length === 0) return false;
       const own = entries.filter((entry) => entry.name === name);
-      // What world does not name may be what a package with the tag needs.
+      // A package that world does not name may be a dependency of one that it asks for by the tag.
       const asking = own.length === 0 ? entries : own;
       return !asking.some(({ tag }) => tags.includes(tag));
     },

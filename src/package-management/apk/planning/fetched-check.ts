@@ -112,7 +112,7 @@ async function notFetched(
   const output = await lastPrinted(EXPLAINED_BYTES);
   const builds = missing.map(({ name, to = '' }) => `${name}-${to}`).join(', ');
   const said = explain({ output, names: missing.map(({ name }) => name) });
-  // The name is said once.
+  // The message names the packages already: the reason does not repeat them.
   const why = missing.reduce(
     (reason, { name }) => reason.replace(`${name} cannot be downloaded: `, ''),
     said?.reason ?? '',

@@ -35,7 +35,7 @@ export const planned = transactionSlots('the plan', {
   isFetched: v.optional(v.boolean(), false),
 });
 
-/** One that is not made yet, or of a job without one, has no changes. */
+/** The plan that the job keeps; before it is made, or in a job without one, it has no changes. */
 export function readPlan(from: Remembering): Record<'changes' | 'downloads', PlannedChange[]> {
   const { changes, own, downloads = downloadsOf(changes, own) } = planned.read(from).plan;
   return { changes, downloads };

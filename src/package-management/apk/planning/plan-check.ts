@@ -126,7 +126,7 @@ function findOfImage(
   };
 }
 
-/** With the dependencies of packages, and theirs, and what came since all of some were there. */
+/** The packages with all their dependencies, and what apk adds by itself once those are there. */
 function cameWithThose(database: PackageDatabase, names: readonly string[]): Set<string> {
   const found = new Set(names);
   for (const name of found) {

@@ -35,14 +35,14 @@ export function sizeOf({ name, to }: PlannedChange, { offers, records, file }: K
 export interface Room {
   /** What the root grows by. */
   disk: number;
-  /** What is fetched: to memory, if that has room and is none of the root's disk. */
+  /** What is fetched to the cache, which mostly lies in memory; `isShared`: on the root's disk. */
   download: number;
   free: number;
   freeInCache: number;
   isShared: boolean;
 }
 
-/** Of a plan without packages. */
+/** The room that a plan without packages takes. */
 export const NOTHING = { disk: 0, download: 0, freeInCache: 0, isShared: false };
 
 export async function measureRoom(

@@ -38,7 +38,7 @@ export function createTransactionSteps(
   const { statusCopy } = installation;
   const { damaged } = others;
   const tools = { ...others, wasShutOut: hasLostLock };
-  // The kernel takes 10 ms and more to tell of locks.
+  // Begun early: reading the kernel's table of locks takes 10 ms and more.
   const ready = ahead((context) => makeReady(installation, context));
   return {
     first: (choosesFromFeeds, areListsTooOld) =>
@@ -109,7 +109,7 @@ export function createTransactionSteps(
   };
 }
 
-/** @returns why that failed, if it did */
+/** Syncs the file systems that opkg writes to. @returns why that failed, if it did */
 async function writeDown({ environment, readConfig }: Installation): Promise<string | undefined> {
   return syncDisk(environment, (await readConfig()).destinations);
 }
@@ -126,7 +126,7 @@ async function needSpace({ freeBytes }: Installation, purpose: string): Promise<
   }
 }
 
-/** If what is fetched fills the disk itself, opkg does not see that it was full. */
+/** opkg checks no room for downloads: if they fill the root's disk, it reports no full disk. */
 async function needRoom(
   installation: Installation,
   change: PackageChange | undefined,
@@ -157,11 +157,11 @@ function damagedRecord(reason: string): Failure {
 interface Preparation {
   change: PackageChange | undefined;
   keep: Act | undefined;
-  /** As `makeReady` answers. */
+  /** The answer of `makeReady`: whether somebody else held the lock. */
   wasHeld: Promise<boolean>;
 }
 
-/** What was kept while others were at work, or before they came to an end, is kept once more. */
+/** Keeps the copies for undo again if others have changed the records meanwhile. */
 async function prepareAndKeep(
   installation: Installation,
   context: StepContext,
@@ -203,7 +203,7 @@ async function prepare(
   return true;
 }
 
-/** Since when somebody else has been faster, in milliseconds since 1970. */
+/** When another process first took the lock ahead of opkg, in milliseconds since 1970. */
 const shutOut = transactionSlots('the lock', { lostSince: v.optional(v.number()) });
 
 /** opkg's exit code for every failure. */

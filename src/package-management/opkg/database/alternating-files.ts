@@ -11,7 +11,7 @@ const MOST_EXTRA_BYTES = 12 * 1024;
 interface Packed {
   file: string;
   bytes: Buffer;
-  /** Infinite if it has none. */
+  /** The number of its text; Infinity without one, as an older depotd writes it. */
   number: number;
 }
 
@@ -42,7 +42,7 @@ export function createAlternatingFiles(files: readonly [string, string], maxByte
   return {
     /** The newest text that is whole; undefined if there is none. */
     read: async (): Promise<string | undefined> => (await newestOf(await readAll())).text,
-    /** Resolves when it is on the medium. */
+    /** Resolves when the text is on the medium. */
     write: async (text: string): Promise<void> => {
       const all = await readAll();
       const { from } = await newestOf(all);
@@ -53,7 +53,7 @@ export function createAlternatingFiles(files: readonly [string, string], maxByte
       if (from === undefined || older === undefined || from.number === Infinity) {
         return replaceFile(from?.file ?? files[0], pad(packed, number));
       }
-      // In one that a power cut has torn a third text may begin anywhere.
+      // A torn file is replaced: what was half written over in it must not be mixed with this text.
       const isWhole = (await newestOf([older])).from !== undefined;
       const padded = pad(packed, number, isWhole ? older.bytes : undefined);
       if (padded.length !== older.bytes.length || !isWhole) return replaceFile(older.file, padded);

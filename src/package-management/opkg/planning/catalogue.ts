@@ -82,7 +82,7 @@ export function createCatalogue(sources: CatalogueSources) {
   const find = (name: string): Name | undefined => names.get(name);
   const read = createReader({ nameOf, find, priorityOf, relationsOf, budget });
   const readLists = (needed: ReadonlySet<string>): void =>
-    // What nothing leads to decides nothing.
+    // A record that no dependency leads to has no influence on the plan.
     lists.read(
       (name, isStandIn) => isStandIn || needed.has(name) || find(name)?.isNeeded === true,
       (record) => read(record, { isNeeded: needed.has(record.name) }),

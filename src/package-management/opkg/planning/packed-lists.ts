@@ -14,7 +14,7 @@ export interface PackedLists {
    * @throws DepotError with the code `plan_too_large`
    */
   read: (isWanted: IsWanted, visit: (record: PackageRecord) => void) => void;
-  /** The same of a few, which are not kept. */
+  /** The same for few records: they are unpacked each time, and not kept in memory. */
   find: (isWanted: IsWanted, visit: (record: PackageRecord) => void) => void;
 }
 
@@ -81,9 +81,9 @@ interface Block {
 }
 
 const HEAD_BYTES = 8;
-/** The highest bit of the name's length: it stands in for others. */
+/** Set in the name's length if the record provides or replaces something (`isStandIn`). */
 const STAND_IN = 0x8000_0000;
-/** Of one character in UTF-8, out of a text of UTF-16. */
+/** The most bytes that UTF-8 needs for one character of a JavaScript text. */
 const CHARACTER_BYTES = 3;
 
 function createBlockBuilder(
@@ -117,7 +117,7 @@ function createBlockBuilder(
   };
 }
 
-/** A line for each. */
+/** All but the name, one field a line. */
 function restOf(record: PackageRecord): string {
   const { downloadBytes, installedBytes, isReplacement, isAuto, isEssential, hasFile } = record;
   const flags = [hasFile, isReplacement, isAuto, isEssential].map(Number).join('');
@@ -138,13 +138,13 @@ const TEXTS = [
 ] as const satisfies readonly (keyof PackageRecord)[];
 
 function createReader(blocks: readonly Block[], budget: PlanBudget): PackedLists {
-  /** By where they lie. */
+  /** Unpacked records by their position in the blocks. */
   const known = new Map<number, PackageRecord>();
   const keep = (number: number, record: PackageRecord): void => {
     budget.keep(ENTRIES_OF_A_RECORD, record.feed);
     known.set(number, record);
   };
-  // One loop without objects of its own: it sees each record each time.
+  // One loop that allocates nothing: each call goes over every record there is.
   const goOver = (
     { isWanted, isKept }: { isWanted: IsWanted; isKept: boolean },
     visit: (record: PackageRecord) => void,

@@ -100,7 +100,7 @@ function upgradeByName(run: Run, name: string): void {
   install(run, best);
 }
 
-/** @returns whether it is installed, or was */
+/** @returns whether it is installed now, be it by this call or before */
 function install(run: Run, candidate: Candidate): boolean {
   const { budget } = run.catalogue;
   budget.descend(candidate.record.feed);
@@ -132,7 +132,7 @@ function installNow(run: Run, candidate: Candidate): boolean {
   return true;
 }
 
-/** In opkg's order, before it looks at the dependencies. */
+/** What opkg checks, in its order, before it looks at the dependencies. */
 function findObstacle(
   run: Run,
   candidate: Candidate,
@@ -166,7 +166,7 @@ function installDependencies(run: Run, candidate: Candidate): boolean {
   return found.every((other) => isThere(other) || install(run, other));
 }
 
-/** Packages that are there, or come, and that it does not want beside itself. */
+/** Packages that are installed, or about to be, and that the candidate conflicts with. */
 function conflictsOf(catalogue: Catalogue, candidate: Candidate): Candidate[] {
   const { budget } = catalogue;
   const replaced = new Set(candidate.replaces.map(({ name }) => name));
@@ -181,7 +181,7 @@ function conflictsOf(catalogue: Catalogue, candidate: Candidate): Candidate[] {
     .filter((other) => !replaced.has(other.record.name));
 }
 
-/** What is there, and both replaced and excluded by it. */
+/** Installed packages that the candidate both replaces and conflicts with. */
 function replacedBy({ catalogue: { budget } }: Run, candidate: Candidate): Candidate[] {
   const excluded = new Set(namesIn(candidate.conflicts));
   const others = candidate.replaces.flatMap(({ packages }) => packages ?? []);
@@ -192,7 +192,7 @@ function replacedBy({ catalogue: { budget } }: Run, candidate: Candidate): Candi
   );
 }
 
-/** What only the old version needed, and came as a dependency. */
+/** Removes dependencies that came as such and that only the old version needed. */
 function removeOrphans(run: Run, candidate: Candidate, old: Candidate): void {
   const stillNeeded = new Set(hardNames(candidate));
   for (const name of hardNames(old)) {

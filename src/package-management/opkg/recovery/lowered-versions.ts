@@ -30,7 +30,7 @@ export async function lowerVersions(
   kept.write(context, { lowered: { ...kept.read(context).lowered, ...lowered } });
 }
 
-/** Puts back those that opkg has left as they were; safe to be called again. */
+/** Puts true versions back where opkg left the lowered ones; safe to be called again. */
 export async function restoreVersions(statusFile: string, context: Remembering): Promise<void> {
   const { lowered } = kept.read(context);
   if (Object.keys(lowered).length === 0) return;
