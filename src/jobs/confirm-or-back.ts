@@ -41,7 +41,7 @@ type Entry = v.InferOutput<typeof entrySchema>;
 const noteSchema = v.record(v.string(), entrySchema);
 
 const CHECK_MS = 1000;
-/** Boots behind which there is no more time to confirm. */
+/** After more boots than this the change goes back at once. */
 const AGAIN = 1;
 
 /**

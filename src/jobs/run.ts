@@ -23,7 +23,7 @@ export interface Run extends RunnerOptions {
   ready?: { id: string; held: Promise<HeldProcess | undefined> };
   /** The step before is done, and that is to be on record before the next one begins. */
   isUnrecorded?: boolean;
-  /** The last command's file systems are written down, as it asked for. */
+  /** The file systems that the last command named (`writesDown`) were synced. */
   isWritten?: boolean;
   /** Settles when the log has all that the last command printed. */
   printed?: Promise<void>;

@@ -201,7 +201,7 @@ async function runAct(run: Run, step: Act, context: StepContext): Promise<Jump |
   }
 }
 
-/** What was to be on record is there at the latest with the holder of a command. */
+/** Saves a done step that was not recorded yet: at the latest when a command is to start. */
 async function recordDone(run: Run): Promise<void> {
   if (run.isUnrecorded !== true) return;
   await (run.job.phase === 'repair' ? saveIfPossible(run, run.job) : run.save(run.job));
@@ -230,7 +230,7 @@ async function fail(run: Run, error: unknown): Promise<void> {
 
 const REPAIR_FAILED = '; the repair failed: ';
 
-/** The log may be on the disk that is the reason. Only the first one is told there. */
+/** Into the verdict: the log may lie on the disk that failed. Only the first reason counts. */
 function addToError({ verdict }: Job, reason: string): void {
   if (verdict === undefined || verdict.error.includes(REPAIR_FAILED)) return;
   verdict.error = sentence(verdict.error + REPAIR_FAILED + reason);

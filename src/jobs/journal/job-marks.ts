@@ -8,7 +8,7 @@ import { systemCode } from '../../errors.ts';
 export type JobMarks = ReturnType<typeof openMarks>;
 
 const MOST_SPARE = 4;
-/** An older depotd gave each job one with the job's name, and no other job gets that. */
+/** Marks that another job may get; an older depotd named each after its only job. */
 const REUSABLE = /^mark-(\d{1,9})$/;
 
 /**
@@ -48,10 +48,10 @@ export function openMarks(folder: string, named: readonly string[] = []) {
       held.set(jobId, mark);
       return { mark, isNew: !durable.has(mark) };
     },
-    /** They are on the medium only after `sync`. */
+    /** Makes the files of marks; they are on the medium only after `sync`. */
     make: async (marks: readonly string[]) => {
       if (marks.length === 0) return;
-      // On a full disk Node says of a recursive one that the folder is not there.
+      // Not by a recursive mkdir: on a full disk Node reports ENOENT for that.
       if (!isThere) await makeFolder(folder);
       isThere = true;
       const touch = async (mark: string) => (await open(join(folder, mark), 'a', 0o600)).close();
@@ -66,7 +66,7 @@ export function openMarks(folder: string, named: readonly string[] = []) {
     release: (jobId: string) => {
       letGo(jobId, (mark) => (REUSABLE.test(mark) ? spare.push(mark) : removeLater(mark)));
     },
-    /** @returns whether it had one, which is gone for good */
+    /** Removes the job's mark for good. @returns whether it had one, and it is gone */
     remove: async (jobId: string) => {
       const mark = held.get(jobId);
       if (mark === undefined) return false;

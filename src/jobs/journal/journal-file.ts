@@ -113,7 +113,7 @@ export async function openJournalFile(file: string, linesEnd: number) {
   };
 }
 
-/** Waits for the other one, too, if one fails: nothing is undone under a sync. */
+/** Waits for both, also if one fails: the caller must undo nothing while a sync still runs. */
 async function bothDone(one: Promise<void>, other: Promise<void> | undefined): Promise<void> {
   const failed = (await Promise.allSettled([one, other])).find(
     ({ status }) => status === 'rejected',

@@ -135,7 +135,7 @@ function createLatest(jobs: readonly Job[]) {
   const unended = new Map<string, number>();
   const put = (job: Job): string => {
     const before = lines.get(job.id);
-    // Its end is being written while it is asked to stop.
+    // Asked to stop while its end is being written: the end stays the newest line.
     if (before !== undefined && !unended.has(job.id) && !isEnded(job.state)) return before;
     const line = toLine(job);
     lines.set(job.id, line);

@@ -107,11 +107,11 @@ async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<boolea
   return areOlder.includes(true) || bare.length > 0 || lost.length > 0;
 }
 
-/** An older depotd said only whether there was one, which it gave the job's name. */
+/** An older depotd recorded only that a job has a mark (`isMarked`), which has the job's name. */
 function nameOlderMark(job: Job & { isMarked?: boolean }): boolean {
   const { isMarked } = job;
   if (isMarked === undefined) return false;
-  // It is the later word: this depotd says none of it.
+  // Written later than `mark`: this depotd never writes `isMarked`.
   delete job.isMarked;
   delete job.mark;
   if (isMarked) job.mark = job.id;

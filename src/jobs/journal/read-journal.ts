@@ -26,11 +26,11 @@ export interface JournalLimits {
 
 /** Longer lines are cut, and no record then: one of a move with very many containers has 100 kB. */
 const MOST_LINE_BYTES = 4 * 1024 ** 2;
-/** Of the lines of all jobs that are kept, so that they and what is made of them fit the heap. */
+/** Limit for the lines of all jobs together: they, and the jobs made of them, fit the heap. */
 const MOST_BYTES = 12 * 1024 ** 2;
 /** Damaged lines that are kept and shown, so that they take no room from the jobs that are well. */
 const MOST_DAMAGED = 20;
-/** Of further ones that the job is known, for its processes; more lines than jobs are nobody's. */
+/** Of this many further damaged lines the job's id is kept, to find its processes by. */
 const MOST_DAMAGED_KNOWN = 10_000;
 
 /**
