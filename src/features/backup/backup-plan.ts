@@ -22,13 +22,13 @@ import { measure, unfinished, writeSet } from './write-set.ts';
 
 export interface BackupTools extends CollectTools {
   sets: Sets;
-  /** Of every set that is written, its file and what it is. */
+  /** Called for each set that was written. */
   onWritten: (manifest: Manifest, file: string) => Promise<void>;
 }
 
 const place = slots('the backup', {
   file: v.string(),
-  /** Of package files, if the set is to have them. */
+  /** Where package files are fetched to; undefined if the set is to have none. */
   folder: v.optional(v.string()),
   names: v.optional(v.array(v.string()), []),
 });
@@ -55,7 +55,7 @@ export function backupPlan(tools: BackupTools, { id, params }: Job): Plan {
           await mkdir(folder, { mode: 0o700 });
           place.write(context, { file, folder, names });
         }),
-        // What is left of it after a power cut is found by that.
+        // On record first: after a power cut its name leads to what is left of the file.
         isRecorded: true,
       },
       {

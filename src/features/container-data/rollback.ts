@@ -191,7 +191,7 @@ async function keepRunning(repair: Repair): Promise<void> {
   if (!hasRun || (!isStopping && (await host.engine.state()).kind !== 'absent')) return;
   const wanted = await engineWanted(repair);
   try {
-    // Without its disk it would begin anew on the disk below.
+    // Without that disk mounted the engine would start anew in the empty folder beneath it.
     if (wanted.onAnswer !== undefined) await moves.need(target, context.job.id);
     await startEngine(host, { ...wanted, containers, mayCorrect: true }, context);
   } catch (error) {

@@ -159,7 +159,7 @@ function renumber(
   return moved;
 }
 
-/** Few texts that many rows share; 0 is the empty one. */
+/** Texts that many rows share, such as names of feeds, by number; 0 is the empty one. */
 function createLabels(): { all: string[]; numberOf: (label: string) => number } {
   const all = [''];
   const numbers = new Map([['', 0]]);
@@ -169,7 +169,7 @@ function createLabels(): { all: string[]; numberOf: (label: string) => number } 
       const known = numbers.get(label);
       if (known !== undefined) return known;
       if (all.length >= MOST_LABELS) return 0;
-      // The name of a section is such a piece, too.
+      // A copy: the label is a piece of the list's text, and would keep all of that in memory.
       const own = Buffer.from(label).toString();
       numbers.set(own, all.length);
       return all.push(own) - 1;

@@ -14,7 +14,7 @@ import { actStep, type FleetJobTools, type Task } from './tools.ts';
 
 /** sysupgrade goes on in a file system in memory: its programs, and the settings that are kept. */
 const SYSUPGRADE_BYTES = 16 * 1024 ** 2;
-/** Until procd has ended all and restarts the device. */
+/** How long the step waits for procd to end all processes and restart the device. */
 const RESTART_S = 300;
 const FLASH = 'firmware';
 
@@ -48,7 +48,7 @@ export function firmwareSteps(tools: FleetJobTools, { work }: Task): Step[] {
     failure: (context) => failureOf(file, context),
   });
   const keep = keepsSettings ? [] : ['-n'];
-  // What it starts ends this command, too. That it goes on shows that nothing came of it.
+  // sysupgrade ends this shell with everything else: if the shell goes on, it has failed.
   const flash = `"$@" && sleep ${RESTART_S} || exit; echo "the device did not restart"; exit 1`;
   return [
     memoryStep(tools, firmware),

@@ -11,7 +11,7 @@ import { replaceFile } from '../../../device/durable-file.ts';
 
 type Verification = Work['verify'][number];
 
-/** Settings are applied behind the answer of whoever applies them. */
+/** How long services get to apply settings: they go on after their script has ended. */
 const APPLY_MS = 15_000;
 const PAUSE_MS = 2000;
 const ANSWER_MS = 10_000;
