@@ -202,7 +202,7 @@ function collect(
   ]);
   return async () => {
     await inTime(closed, LAST_OUTPUT_MS);
-    // A daemon that had no time may not have looked at the pipes since; behind this it has.
+    // One turn of the event loop: a busy daemon may not have read the pipes since.
     await setImmediate();
     stdout.destroy();
     stderr.destroy();

@@ -213,7 +213,7 @@ function relationTo(
 function terminalOf(mark: ProcessMark, entries: readonly ProcessEntry[]): Set<number> {
   const found = new Set<number>();
   if (!mark.isOnTerminal) return found;
-  // As long as the holder is there it has no other child, whose name is not there at once.
+  // script(1) gets its name only when it is executed; until then the holder has no other child.
   const isScript = ({ session, parent, name }: ProcessEntry): boolean =>
     session === mark.pid && (name === 'script' || parent === mark.pid);
   const script = entries.find(isScript);

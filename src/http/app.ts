@@ -31,7 +31,7 @@ export interface Bindings {
   incoming: IncomingMessage;
 }
 
-/** Who may ask, and who says when that is over. */
+/** Whose sessions count on a connection, and what reports that a session has ended. */
 interface Access {
   sessions: Sessions;
   watch: SessionWatch;

@@ -167,7 +167,7 @@ function acceptThrough(server: Server, options: ListenerOptions): Connections {
       address: socket.remoteAddress,
       activity: () => 'idle',
     };
-    // One that has gone has no address, and is not this host's for that.
+    // A closed connection has no address: it must not pass for one of this host.
     const isGone = socket.remoteAddress === undefined && !isOnThisHost(socket);
     if (isGone || !connections.admit(connection)) {
       socket.destroy();

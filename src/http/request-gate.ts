@@ -159,7 +159,7 @@ function hold(connection: Followed, rest: Buffer): void {
 /** Has the rest read next, unless Node has paused the connection meanwhile. */
 function passOn(socket: Socket, rest: Buffer): void {
   const isPaused = socket.isPaused();
-  // A stream that flows would give it back at once, within this call.
+  // A flowing stream would emit the rest at once, within unshift.
   socket.pause();
   socket.unshift(rest);
   if (!isPaused) socket.resume();
@@ -177,7 +177,7 @@ function joinPieces(request: IncomingMessage, socket: Socket): () => void {
     if (gathered.length() === 0) return;
     const piece = gathered.bytes();
     gathered = gatherPieces();
-    // As Node's parser does with each of its pieces.
+    // Node's parser pauses the socket in the same way when the request's buffer is full.
     if (!push(piece)) socket.pause();
   };
   request.push = (piece: Buffer | null): boolean => {

@@ -27,7 +27,7 @@ interface Waiting {
 export async function waitForExit(waiting: Waiting): Promise<Exit> {
   let wake: () => void = () => undefined;
   const folder = dirname(waiting.file);
-  // Of a folder that goes the name is its own.
+  // If the watched folder itself is removed, the event has the folder's name.
   const names = [undefined, basename(waiting.file), basename(folder)];
   const watcher = watchPath(folder, (name) => {
     if (names.includes(name)) wake();

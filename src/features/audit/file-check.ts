@@ -45,7 +45,7 @@ export async function checkFiles(
   return found.filter((entry) => entry !== undefined);
 }
 
-/** The packages of which a file has the time that the builder gives them all. */
+/** Packages whose files have the time of the build: those whose times can be compared. */
 function builtTogether(entries: readonly Entry[]): Set<string> {
   const together = entries.filter(
     ({ record: { times }, stat }) => times !== undefined && times.built === secondsOf(stat),

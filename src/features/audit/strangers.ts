@@ -6,10 +6,10 @@ import type { Listener } from './documentation.ts';
 /** What runs as somebody else, or listens, and came with no package. */
 
 const SET_ID = 0o6000;
-/** Not of the device's own system: what the kernel shows, the image, other disks. */
+/** Folders that are not looked at: the kernel's, the image, and other disks. */
 const LEFT_OUT = ['/proc', '/sys', '/dev', '/rom', '/overlay', '/mnt'];
 const CONTAINERS = /\/(?:docker|containerd|containers|podman)$/;
-/** Of one folder, so that whoever fills one hides nothing in another; and of all. */
+/** Limits for one folder, so that whoever fills one hides nothing in another; and for all. */
 const MOST_IN_FOLDER = 50_000;
 const MOST_ENTRIES = 1_000_000;
 const MOST_UNSEEN = 100;

@@ -10,10 +10,10 @@ import { collect, ownerKeys, stateFolder } from './collect.ts';
 import type { Manifest } from './manifest.ts';
 import { measure } from './write-set.ts';
 
-/** As procd starts it (rcS); the self-upgrade has one of its kind. */
+/** procd starts it at boot (rcS), as it does the self-upgrade's own script. */
 const SCRIPT_PATH = '/etc/rc.d/S95depotd-restore';
 const KEEP_FOLDER = '/lib/upgrade/keep.d';
-/** It is brought back ahead of all else; what of these was installed. */
+/** Packages that are brought back ahead of all others, as far as they were installed. */
 const FIRST = ['depotd', 'depotd-node', 'luci-app-depotd'];
 const MOST_SETS = 8;
 

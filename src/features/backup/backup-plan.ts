@@ -87,7 +87,7 @@ interface WriteRequest {
   file: string;
   packages?: PackageFile[];
   folder?: string | undefined;
-  /** The most that it may have. */
+  /** Limit for the size of the set; default: none. */
   mostBytes?: number;
 }
 

@@ -129,7 +129,7 @@ async function withoutObstacles(manager: PackageManager, found: ComesBack): Prom
       throw failureError('restore', { code, reason, remedy });
     }
     const blocked = await blockedOf(manager, names);
-    // None by itself: then it is what they are together, and the last one yields.
+    // Each could come alone, and all together cannot: the last one is left out.
     if (blocked.size === 0) blocked.set(names.at(-1) ?? '', first.message);
     for (const [name, message] of blocked) why.set(name, message);
     names = names.filter((name) => !blocked.has(name));

@@ -47,7 +47,7 @@ export function createBackupFeature(
   let refreshing: Promise<void> = Promise.resolve();
   const refresh = (): Promise<void> => {
     refreshing = refreshing
-      // Ahead of its end what is installed is not what the owner asked for.
+      // Not while a restore is due: until its end not all that the owner asked for is installed.
       .then(async () => ((await due.isDue()) ? undefined : afterUpgrade.refresh(isOn())))
       .catch((error: unknown) => {
         log.warn({ reason: reasonOf(error) }, 'nothing is ready for a firmware upgrade');
@@ -55,7 +55,7 @@ export function createBackupFeature(
     return refreshing;
   };
   const resumption = createResumption({ ...context, sets, due });
-  // A removal or an upgrade is made without one as well: that it cannot be written is told alone.
+  // A removal or an upgrade goes on without a backup: that none can be written is only noted.
   packages.beforeChange.push(async (reason, { job, note }) => {
     try {
       const file = await sets.place(job.id);

@@ -130,7 +130,7 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
   return undefined;
 }
 
-/** One reading for whoever reads on behind another. */
+/** A stream as one generator, so that a second reader goes on where the first one stopped. */
 async function* piecesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield* stream;
 }

@@ -49,7 +49,7 @@ export async function reportBack(
   });
 }
 
-/** What was not to come is as it was said. */
+/** Whether a package that was to come is there; of any other the line is right already. */
 function hasCome(database: PackageDatabase, { state, as, package: name }: ReportLine): boolean {
   return (state !== 'back' && state !== 'renamed') || isInstalled(database, as ?? name);
 }

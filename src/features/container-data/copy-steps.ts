@@ -71,7 +71,7 @@ async function judgeLive(judging: Judging): Promise<undefined> {
   if (code !== PARTIAL || (await isFull(host, target))) throw await failure(judging);
   await moves.need(target, context.job.id);
   const long = await host.locations.longPath(move.read(context).source);
-  // It would be in the way when the engine has been stopped, too.
+  // A path that is too long will fail the last pass as well, when the engine is stopped.
   if (long !== undefined) throw tooLong(judging.label, long);
   await context.note(
     'not everything could be copied while containers run; what is left is copied when ' +

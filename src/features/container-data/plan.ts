@@ -157,7 +157,7 @@ function startStep({ host, target, isCopy }: Move): Act {
     await startEngine(host, wanted, context);
     move.write(context, { isDone: true });
   });
-  // What containers write there from now on is nowhere else.
+  // Too late for a stop: what containers write from now on is in the new place alone.
   return { ...step, isLate: true };
 }
 

@@ -31,7 +31,7 @@ export const move = slots('the move', {
   created: v.optional(v.string()),
   /** From here on the engine may be stopped, and be so because of this job. */
   isStopping: v.optional(v.boolean(), false),
-  /** What has changed was not all that differs. */
+  /** Copying what had changed left differences: a pass over everything is needed. */
   isThorough: v.optional(v.boolean(), false),
   /** The engine runs at the new place: nothing is undone any more. */
   isDone: v.optional(v.boolean(), false),

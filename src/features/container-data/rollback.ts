@@ -43,7 +43,7 @@ export function moveRepair(
   return [
     undo('look', 'look where the engine runs', acceptNewPlace),
     undo('stop-engine', 'stop the engine there', leaveNewPlace),
-    // That it is stuck is on record by now, also if it does not come up.
+    // A step of its own: that the engine is stuck is on record before it is brought up.
     recordedStep('see-stuck-engine', 'see that the engine runs', async (context) => {
       const stuck = repairIn(context, true);
       if (stuck !== undefined) await keepRunning(stuck);
@@ -58,7 +58,7 @@ export function moveRepair(
     },
     undo('restore-target', 'put the target back', async (repair) =>
       putTargetBack(repair).catch((error: unknown) => {
-        // The engine does not wait for it.
+        // On a read-only disk the target stays as it is: the engine is brought back all the same.
         if (!isReadOnlyDisk(error)) throw error;
       }),
     ),

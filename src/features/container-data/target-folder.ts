@@ -42,7 +42,7 @@ export interface TargetContent {
 export async function inspect(target: string): Promise<TargetContent> {
   const { folder, aside, part } = moveFolder(target);
   const [old, halfOld, here] = await Promise.all([aside, part, target].map(entriesOf));
-  // What an earlier move had put in place stands there for what it had moved aside.
+  // An earlier move has its copy in place: what the target held is what it had moved aside.
   const held = old ?? [...(halfOld ?? []), ...(here ?? [])];
   return { isEmpty: held.length === 0, hasMove: (await entriesOf(folder)) !== undefined };
 }

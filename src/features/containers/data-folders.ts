@@ -68,7 +68,7 @@ function isNamedFor(app: string, path: string): boolean {
 
 const MOST_BYTES = 1024 ** 2;
 
-/** Paths in the settings of all: the app's own folders, and what else is named. */
+/** Paths in all UCI files: the app's own data folders, and all others, which stay. */
 async function settingsFor(
   app: string,
   uciDir: string,

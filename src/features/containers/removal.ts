@@ -27,7 +27,7 @@ interface Removal {
   note: (line: string) => Promise<void>;
 }
 
-/** Of what a container gets to end by itself. */
+/** How long a container gets to end by itself. */
 const GRACE_S = 10;
 /** For a disk that is slow to forget what was on it. */
 const ANSWER_MS = 120_000;

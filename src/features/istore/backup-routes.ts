@@ -88,7 +88,7 @@ function lightRoutes(tools: BackupRouteTools): Route[] {
         params: {},
         handle: async (request) => json(await restoreSent(tools, request)),
       }),
-      // Of an upload it is optional. The page sends it in the query.
+      // `postUpload` makes the token optional; here it is needed, and in the query.
       needsToken: true,
     },
     get({
@@ -249,7 +249,7 @@ async function save(file: string, content: AsyncIterable<Uint8Array>, room: numb
   }
 }
 
-/** Of another file depotd's own set says the first, and here iStore's are taken, too. */
+/** What depotd's reader says of a foreign file; iStore's page is told the second in its place. */
 const OF_DEPOTD = 'it is no backup of depotd';
 const OF_BOTH = 'it is a backup neither of iStore nor of depotd';
 

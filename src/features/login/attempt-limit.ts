@@ -27,7 +27,7 @@ export function createAttemptLimit(
   mostCounters = MOST_COUNTERS,
 ) {
   const counters = createCounters(now, mostCounters);
-  /** The one that was heard of last is the last. */
+  /** Keys of clients that got a password right, the latest one last. */
   const known = new Set<string>();
   const waitMs = ({ key, most }: Limit): number => {
     const times = counters.timesOf(key);

@@ -73,7 +73,7 @@ export async function setPassword(
   log.warn({ address: clientOf(context).address }, 'password set');
 }
 
-/** Of somebody who has not shown to be root; who can be on this device learns which file does. */
+/** The refusal without a proof of being root; on this device it names the file that has it. */
 async function proofMissing(firstPassword: FirstPassword, context: Context): Promise<Refusal> {
   const { via, isForwarded } = clientOf(context);
   const isHere = via !== 'network' && !isForwarded;

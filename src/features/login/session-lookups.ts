@@ -66,7 +66,7 @@ export function createSessionLookups({
       if (askedAt - entry.seenAt >= KNOWN_MS) known.delete(other);
     }
     const session = await reported(rpcd.find({ id, isKnown: known.has(id) }));
-    // Forgotten meanwhile: the answer may be older than the reason for that.
+    // Kept only if it was not forgotten meanwhile: the answer may be older than the log-out.
     if (session === undefined) known.delete(id);
     else if (underWay.get(id) === question) known.set(id, { session, askedAt, seenAt: askedAt });
     return session;

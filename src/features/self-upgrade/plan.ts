@@ -81,7 +81,7 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
       plainAct('forget-old-version', 'forget the old version', async (context) => {
         // The watcher judges by itself what came to the disk.
         lasting.write(context, { isWritten: true });
-        // It clears up behind itself; if it was never called nobody else does.
+        // The watcher removes what it kept; if it never ran, this has to.
         if (context.job.runs === 0) await selfUpgrade.forget();
       }),
       ...watchAgain(tools),

@@ -122,7 +122,7 @@ function rowsWithTag(index: PackageIndex, tag: string): Set<number> {
   let row = 0;
   for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, starts[row + 1])) {
     while ((starts[row + 1] ?? 0) <= at) row += 1;
-    // What ends one row may begin the next one's version: that is no tag.
+    // The match must end in this row: the NUL at its end is followed by the next row's version.
     if (at + 1 < (starts[row + 1] ?? 0)) rows.add(row);
   }
   const section = index.labels.indexOf(tag);

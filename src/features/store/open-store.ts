@@ -16,7 +16,7 @@ import { createViews } from './views.ts';
 
 export type Store = ReturnType<typeof openStore>;
 
-/** So long an answer stands for those behind it: many ask at once when a list has changed. */
+/** How long an answer serves further requests: many come at once when a list has changed. */
 const LISTS_KEPT_MS = 500;
 
 /** What there is to install and what is installed. */

@@ -17,7 +17,7 @@ const NAME_PREFIX = 2;
 const INSIDE_NAME = 3;
 const TITLE = 4;
 const DESCRIPTION = 5;
-/** Of the sums over all words. */
+/** The largest sum of ranks over all words: it has to fit a byte. */
 const WORST_RANK = 255;
 
 /**

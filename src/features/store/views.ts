@@ -33,7 +33,7 @@ interface Offered {
 }
 
 interface Built extends CurrentView {
-  /** Whatever of it is another one, the view is made anew. */
+  /** What the view was made from: it is made anew once one of these objects is another one. */
   from: readonly unknown[];
 }
 
@@ -113,7 +113,7 @@ export function createViews(options: ViewsOptions) {
 
 /** OpenWrt's feeds have some ten thousand. */
 const EXPECTED_PACKAGES = 10_000;
-/** What lists without end, or of the same package over and over, are read to. */
+/** Where reading stops in lists without end, or that repeat a package over and over. */
 const MOST_PACKAGES = 60_000;
 
 /** A manager that cannot say what the feeds offer still knows what is installed. */

@@ -70,7 +70,7 @@ export function obstacleTo(
   return neededObstacle(job, packages, { database, queue });
 }
 
-/** By what was on record when the job ended. */
+/** Why there are no copies to undo by, as the record of the job says. */
 function whyNotKept(record: Replaced | undefined): string | undefined {
   if (record?.no !== undefined) return record.no;
   if (record?.packages === undefined) return 'Nothing of what it replaced was kept.';

@@ -105,7 +105,7 @@ export function undoPlan(tools: UndoPlanTools, job: Job): Plan {
       }
       if (kept !== undefined) await (await manager.restoration()).finish(kept.records);
       await keepNeedless(tools, packages());
-      // Whoever asks when the task has ended is told of the marks as they are now.
+      // So that answers after the task's end have the marks as they are now.
       await tools.catalog.refresh();
       if (filesBack.some((path) => dirname(path) === tools.paths.uciDir)) await reload(tools);
     },
@@ -160,7 +160,7 @@ async function keepNeedless(
   for (const { name } of packages) {
     const entry = database.get(name);
     if (entry?.isAuto !== true || isNeeded(database, entry, new Set())) continue;
-    // Letting go of a hold leaves it asked for.
+    // A hold that is let go with `isAuto: false` leaves the package asked for.
     if (entry.isHeld !== true) await manager.setHold(name, { isHeld: true });
     await manager.setHold(name, { isHeld: false, isAuto: false });
   }

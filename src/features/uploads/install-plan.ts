@@ -121,7 +121,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
   };
 }
 
-/** By such a manager another build of a version is the same one. */
+/** Notes that nothing is done: the manager takes another build of a version for the same one. */
 async function noteCurrent(
   { note }: StepContext,
   database: PackageDatabase,
@@ -135,7 +135,7 @@ async function noteCurrent(
   );
 }
 
-/** A package manager that ended well has left it at that. */
+/** Why a newer version stays: the package manager ended well and did not replace it. */
 function notOlder(reason: string, version: string): Failure {
   return {
     code: 'not_allowed',

@@ -55,7 +55,7 @@ function bodySchema(contentType: string): JsonObject {
     : { type: 'string', format: 'binary' };
 }
 
-/** Of each event; a client that knows no events reads a text. */
+/** The fields of each event; to a client that knows no events the stream is a text. */
 const EVENT: JsonObject = {
   properties: {
     event: { type: 'string', description: 'what kind of event it is' },

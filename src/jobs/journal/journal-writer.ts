@@ -49,7 +49,7 @@ export function createJournalWriter(options: WriterOptions) {
     lineCount += batch.length;
     for (const { resolve } of batch) resolve();
   };
-  /** What finds no room together may find it alone, an end above all. */
+  /** One line after the other: where all together find no room, one may, a job's end above all. */
   const writeEach = async (batch: readonly Waiting[]): Promise<void> => {
     for (const entry of batch) {
       await write([entry], entry.isEnd ? 0 : latest.reserve()).catch((error: unknown) => {

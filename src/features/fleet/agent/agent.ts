@@ -82,9 +82,9 @@ export function createAgent(fleet: Fleet, random = Math.random) {
       if (known.fetchFailure !== undefined) known.fetchFailure.againMs = 0;
       await run('asked');
     },
-    /** Something has ended: the same without waiting for it; no poll follows shortly behind one. */
+    /** Begins an exchange since something has ended; shortly behind a poll it does not poll. */
     wake: (): void => void run('woken'),
-    /** The same once a download may be tried again, if nothing asks for it before. */
+    /** Moves the next exchange ahead to when a failed download may be tried again. */
     replan: (): void => {
       planNext(Math.max(0, dueAt - nowMs()));
       arm();
@@ -107,7 +107,7 @@ export function createAgent(fleet: Fleet, random = Math.random) {
   };
 }
 
-/** Says so to the server that was asked, if there was one, unless it is back meanwhile. */
+/** Says goodbye to the server that is left, unless it is the one in use again by then. */
 function leaving(fleet: Fleet, from: FleetSettings, isBack: () => boolean): () => Promise<void> {
   return async () => {
     if (from.server === '' || isBack()) return;

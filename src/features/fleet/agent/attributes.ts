@@ -12,7 +12,7 @@ const GOODBYE_MS = 5000;
 const NOTE = 'fleet/attributes';
 const sentSchema = v.object({ from: v.string(), hash: v.string() });
 const MOST_DRIFT_CHARACTERS = 128;
-/** Changes all the time: it goes along with the others. */
+/** Attributes that always change: they are sent along with others, and cause no sending. */
 const RESTLESS = ['free_mb', 'uptime_h'];
 
 /**
@@ -52,7 +52,7 @@ export async function sayGoodbye(
   const { client, from } = await connect(last, { answerMs: GOODBYE_MS });
   try {
     await client.configure({ fleet: 'switched off by the owner' }, 'merge');
-    // So all is sent anew, without that.
+    // Once switched on again, all attributes are sent anew, without `fleet`.
     [known.looked, known.attributes] = [undefined, { from, hash: '' }];
     await notes.write(NOTE, known.attributes);
   } finally {

@@ -55,7 +55,7 @@ export async function exchange(fleet: Fleet, server: Server, isPollDue: boolean)
   }
   await follow(fleet, server);
   if (isDoubted) await reportEnds(fleet, server);
-  // Only now: what could not be followed is asked for again as a whole.
+  // Kept only now: if following the links failed, the next poll gets the whole answer again.
   known.etag = answer === 'unchanged' ? known.etag : answer.etag;
 }
 
@@ -81,7 +81,7 @@ function mayHaveForgotten({ known: { polledMs, failures }, records }: Fleet): bo
 function remember({ known }: Fleet, { config, _links: links = {} }: Poll): void {
   known.intervalS = config?.polling?.sleep ?? known.intervalS;
   known.links = links;
-  // It was of the links before: should the server go back to those, they are not here any more.
+  // The tag belongs to the former links, which are dropped: a 304 must not stand for them.
   known.etag = undefined;
 }
 

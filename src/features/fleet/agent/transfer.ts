@@ -19,7 +19,7 @@ const USEFUL_BYTES = 64 * 1024;
 /** Failures that another attempt changes nothing of. */
 const FINAL = ['bad_request', 'too_large', 'no_space', 'forbidden'];
 const MIB = 1024 ** 2;
-/** Slower than that, pieces would come more rarely than the line has to say something. */
+/** A lower limit would pause for longer between pieces than a connection may be silent. */
 const LEAST_KIB_S = 8;
 
 /**

@@ -68,7 +68,7 @@ async function attempt(
     } catch (error) {
       if (performance.now() + PAUSE_MS >= deadline || signal.aborted) return reasonOf(error);
     }
-    // A stop ends the pause; the work once more then fails, or not.
+    // A stop ends the pause, and the try after it is the last one.
     await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -115,7 +115,7 @@ async function receive(
     const found = hash.digest('hex');
     if (found === wanted.sha256) return;
     await file.truncate(0);
-    // What was here may be of another source: this one is asked for all of it, once.
+    // The part that was there may be another source's: this one is asked for the whole, once.
     if (from > 0) {
       await receive(part, { wanted, options }, source);
       return;

@@ -104,7 +104,7 @@ async function readKnown(file: string): Promise<unknown> {
   );
 }
 
-/** It has replaced the old one, or never will. */
+/** Of an action that is over: its token is in use by now, or never will be. */
 function withoutToken(record: ActionRecord): ActionRecord {
   const { work } = record;
   return work?.token === undefined ? record : { ...record, work: { ...work, token: '' } };
