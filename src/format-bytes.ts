@@ -7,7 +7,7 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1024 ** step).toFixed(2)} ${UNITS[step] ?? ''}`;
 }
 
-/** `238.46 GB`: the same as the peer writes it. */
-export function peerSizeText(bytes: number): string {
+/** `238.46 GB`: the same as iStore writes it, with `GB` for GiB. */
+export function istoreSizeText(bytes: number): string {
   return sizeText(bytes).replace('iB', 'B');
 }

@@ -71,7 +71,7 @@ export async function listDisks(context: CommandContext): Promise<number> {
   const rows = Object.values(data).map((disk: unknown) => [
     textIn(disk, 'dev'),
     textIn(disk, 'type'),
-    // As the peer writes it.
+    // The daemon writes sizes as iStore does: GB for GiB.
     textIn(disk, 'size').replace(/(?<=[KMGTP])B$/, 'iB'),
     ...['used_bytes', 'free_bytes'].map((name) => {
       const bytes = numberIn(disk, name);

@@ -1,4 +1,4 @@
-import { peerSizeText } from '../../format-bytes.ts';
+import { istoreSizeText } from '../../format-bytes.ts';
 import { reasonOf } from '../../errors.ts';
 import { readSpace } from '../../device/disk/space.ts';
 import type { BlockDevice, BlockDeviceHost } from './block-devices.ts';
@@ -124,7 +124,7 @@ function itemsOf(devices: readonly BlockDevice[]): Record<string, DiskItem> {
         label,
         mount: mounts[0] ?? '',
         type,
-        size: peerSizeText(sizeBytes),
+        size: istoreSizeText(sizeBytes),
       },
     ]),
   );

@@ -179,7 +179,7 @@ function conflictResult(
   };
 }
 
-/** Code while the task has not ended, after the peer's facility. */
+/** Code while the task has not ended, as iStore's task log has it. */
 const UNDER_WAY = 206;
 const LOG_TAIL_BYTES = 64 * 1024;
 

@@ -10,7 +10,7 @@ import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 
 /**
- * The store's own upgrade. The codes stand in the body, as the peer has them: an HTTP 304 could not
+ * The store's own upgrade. The codes stand in the body, as iStore has them: an HTTP 304 could not
  * carry one.
  */
 export function selfUpgradeRoutes({

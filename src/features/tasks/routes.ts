@@ -30,7 +30,7 @@ const offset = v.optional(
 export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskTools): Route[] {
   /** `istore` and `latest` name the newest package task; anything else is an id or nothing. */
   const find = (id: string): Job | undefined => {
-    if (id === PEER_TASK) return peerTask(queue);
+    if (id === ISTORE_TASK) return istoreTask(queue);
     return id === 'latest' ? queue.newest(PACKAGE_LANE) : queue.get(id);
   };
   const statusOf = (job: Job): object => ({
@@ -101,7 +101,7 @@ export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskToo
       summary: 'Drop a queued task, stop a running one',
       params: { task_id: taskId },
       handle: async ({ params: { task_id: id } }) => {
-        if (id === PEER_TASK) await stopPeerTask(queue);
+        if (id === ISTORE_TASK) await stopIstoreTask(queue);
         else await queue.stop(need(id).id);
         return noContent();
       },
@@ -115,14 +115,14 @@ function noContent(): Response {
   return new Response(null, { status: 204 });
 }
 
-/** The one task that the peer's page and its task window know. */
-const PEER_TASK = 'istore';
+/** The one task that iStore's page and its task window know. */
+const ISTORE_TASK = 'istore';
 
 /**
  * The newest package task. Once its window has been closed: one that is still under way, or none,
  * or the page would open the window again.
  */
-function peerTask(queue: Queue): Job | undefined {
+function istoreTask(queue: Queue): Job | undefined {
   const newest = queue.newest(PACKAGE_LANE);
   if (newest?.isDismissed !== true) return newest;
   return queue.all().findLast(({ lane, state }) => lane === PACKAGE_LANE && !isEnded(state));
@@ -131,8 +131,8 @@ function peerTask(queue: Queue): Job | undefined {
 /**
  * The window closes a task that has ended by stopping it; closing one that is gone is no mistake.
  */
-async function stopPeerTask(queue: Queue): Promise<void> {
-  const job = peerTask(queue);
+async function stopIstoreTask(queue: Queue): Promise<void> {
+  const job = istoreTask(queue);
   if (job === undefined) return;
   if (isEnded(job.state)) await queue.dismiss(job.id);
   else await queue.stop(job.id);

@@ -72,7 +72,7 @@ export function optional<Schema extends v.GenericSchema>(text: string, schema: S
 export const integer = v.pipe(v.number(), v.integer());
 export const unixSeconds = described('Unix seconds', integer);
 
-/** An answer of a queued operation, in the peer's shape. */
+/** An answer of a queued operation, in the shape that iStore's has. */
 export const taskResult = v.pipe(
   v.object({
     code: described('0: accepted; 1: a queued task contradicts it', integer),

@@ -9,7 +9,7 @@ import { ask, type Answer } from '../../support/ask.ts';
 import { createPanel, type Panel, type PanelLogin } from '../../support/panel.ts';
 
 /**
- * The peer's own clients, request by request, as linkease/istore's store page (built bundle) and
+ * iStore's own clients, request by request, as linkease/istore's store page (built bundle) and
  * luci-lib-taskd's task window (tasks.js) send them.
  */
 
