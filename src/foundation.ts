@@ -20,7 +20,7 @@ export interface Foundation {
   kinds: JobKinds;
 }
 
-/** Ended jobs of whom something is needed still. */
+/** How many more ended jobs are read, in case features still need them (`queue.keepWhile`). */
 const MOST_NEEDED = 100;
 const MIB = 1024 ** 2;
 
@@ -41,7 +41,7 @@ export async function createFoundation({
   await claimState({ folder: paths.stateDir, processes, environment, log });
   const [journal, logs] = await Promise.all([
     openJournal(paths.stateDir, {
-      // What is needed of them the features say later.
+      // Which ended jobs are still needed the features say later.
       mostEnded: config().main.keep_jobs + MOST_NEEDED,
       mostQueued: config().main.queue_max,
     }),

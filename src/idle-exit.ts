@@ -43,7 +43,7 @@ export function createIdleExit({ minutes, isNeeded, end }: IdleExitOptions): Idl
       timer = setTimeout(look, leftMs).unref();
       return;
     }
-    // One that cannot end tries again as late.
+    // If the daemon cannot end, it tries again after the same time.
     sinceMs = performance.now();
     void end().then(look);
   };
@@ -88,7 +88,7 @@ export async function fallAsleep(ownerSocket: string, log: Log): Promise<void> {
   }
 }
 
-/** Whoever waits for the daemon may ask now. */
+/** Removes the marks of a sleeping daemon: who waits for it to start may ask now. */
 export async function wakeUp(ownerSocket: string): Promise<void> {
   if (ownerSocket === '') return;
   for (const name of ['asleep', 'waking'] as const) {

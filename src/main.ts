@@ -32,7 +32,7 @@ export async function main(keepCode: () => void): Promise<void> {
   const source = readCommandLine();
   try {
     const starting = startDaemon(source);
-    // Who reads that it listens may send one at once.
+    // Before the start is over: who reads `listening` in the log may send a signal at once.
     obeySignals(starting);
     await starting;
     releaseMemory(keepCode);

@@ -96,7 +96,7 @@ async function createApiListener(
     refusal(new DepotError('bad_request', `cannot read the request: ${reasonOf(error)}`), {
       isTask: false,
     });
-  // Not before: it takes hold of the Fetch classes, which are deferred first.
+  // Loaded only now: it refers to the Fetch classes, whose deferral comes first.
   const { getRequestListener } = await import('@hono/node-server');
   const answer = getRequestListener(app.fetch, { errorHandler });
   return (request, response) => void answer(request, response);

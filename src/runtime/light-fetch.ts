@@ -9,7 +9,7 @@ export function deferFetchClasses(): void {
   for (const [name, standIn] of Object.entries(STANDING_IN)) {
     if (!(name in globalThis)) continue;
     const value = standIn(nativeClass(name));
-    // To define one anew is a touch, too, from 22 on; to delete it is none.
+    // Deleted first: from Node 22 on, defining it over the old one would load Node's own class.
     Reflect.deleteProperty(globalThis, name);
     Object.defineProperty(globalThis, name, {
       value,

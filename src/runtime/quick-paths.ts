@@ -13,7 +13,7 @@ export function join(...names: string[]): string {
   return names[0] === '' || !isNormal(joined) ? path.join(...names) : joined;
 }
 
-/** One stroke between them, whichever has it: what is joined to the device's root has its own. */
+/** Joins with one slash in between; paths that are joined to the device's root begin with one. */
 function besides(before: string, name: string): string {
   if (before === '') return name;
   const stroke = before.endsWith('/') ? '' : '/';
@@ -38,7 +38,7 @@ function isNormal(name: string): boolean {
   return name !== '' && !TO_NORMALIZE.test(name.slice(1));
 }
 
-/** And normal, and not the root itself. */
+/** Whether the path is absolute and already normal; the root itself does not count. */
 function isAbsolute(name: string): boolean {
   return name.startsWith('/') && isNormal(name);
 }

@@ -67,7 +67,7 @@ export function createAfterUpgrade(tools: BackupTools) {
         if ((await readdir(folder).catch(() => [])).length > 0) await remove();
         return;
       }
-      // The script is at work: what it reads is of the firmware before.
+      // `due`: the script has not finished, and still reads what the former firmware left here.
       const names: string[] = await readdir(folder).catch(() => []);
       if (names.includes('due')) return;
       await openTrustedFolder(folder);

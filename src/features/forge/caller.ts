@@ -6,7 +6,7 @@ import type { HeaderLines } from './header-lines.ts';
 import type { CallerView } from './headers.ts';
 import type { ForgeTarget } from './target.ts';
 
-/** A caller's request, but for its body: only those that Node's own server read have one. */
+/** A caller's request without its body, which only requests read by Node's own server have. */
 export type CallerRequest = Pick<
   IncomingMessage,
   'method' | 'url' | 'rawHeaders' | 'headers' | 'socket'

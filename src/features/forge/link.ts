@@ -9,7 +9,7 @@ const LINK = /<([^>]*)>([^<]*)/g;
  */
 const PAGING = /;\s*rel\s*=\s*"?(?:next|prev|first|last)"?\s*(?:[;,]|$)/i;
 
-/** The other half may stand in the next line of that name, which browsers take for one. */
+/** An unfinished link: browsers join header lines of one name, so it may go on in the next. */
 const HALF_A_LINK = /^[^<]*>|<[^<>]*$/;
 
 /**

@@ -43,7 +43,7 @@ export const FORGE_SECTION: Section<typeof OPTIONS> = {
     doubtOf(path, base).map((message) => ({ options: ['path'], message })),
 };
 
-/** What is wrong if requests of the panel would go to the forge, of which nobody would know why. */
+/** Warns of a `forge.path` that covers the panel's own requests: they would go to the forge. */
 export function doubtOf(path: string, base: string): string[] {
   const hidesPanel = [path, `${base}${path}`].some((root) => overlap(root, `${base}/admin`));
   return hidesPanel

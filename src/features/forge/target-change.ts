@@ -77,7 +77,7 @@ export function requestedBase(body: Buffer, contentType: string | undefined): st
   return typeof base === 'string' && base !== '' ? base : undefined;
 }
 
-/** One after the other: of a million there is no list. */
+/** The last `base` counts. The fields come one by one: a million of them make no list. */
 function baseOf(fields: Iterable<[string, unknown]>): unknown {
   let base: unknown;
   for (const [name, value] of fields) if (name.toLowerCase() === 'base') base = value;

@@ -61,9 +61,9 @@ export function createCatalog({
   let last: Promise<unknown> = Promise.resolve();
   let stopWatching: () => Promise<void> = () => Promise.resolve();
 
-  /** Nothing may change for long: whoever asks next has it tried again. */
+  /** The last build failed. The next request builds again: no change may come to cause it. */
   let hasFailed = false;
-  /** Of a build that has not begun, which takes in whatever changed until it does. */
+  /** A build that waits to begin: callers share it, since it will see all changes up to then. */
   let coming: Promise<void> | undefined;
   const build = async (): Promise<void> => {
     const next = last.then(() => {

@@ -26,7 +26,7 @@ export function judgeInstall(
       };
 }
 
-/** A package is configured all the same when one that it needs could not be. */
+/** Any package is looked at: one is configured also if one that it needs could not be. */
 export function notConfigured(
   before: PackageDatabase,
   after: PackageDatabase,

@@ -110,7 +110,7 @@ export function createKeptPackages(
   };
 }
 
-/** Of a damaged one the files are not what its record says. */
+/** A damaged package is not kept: its files are not what its record says. */
 function isWhole(entry: InstalledPackage | undefined, version: string): boolean {
   return entry?.version === version && entry.isDamaged !== true;
 }
@@ -146,7 +146,7 @@ export async function replacedBy(
   };
 }
 
-/** More than a copy has, which is compressed, and as much as packing it needs for a while. */
+/** The bytes of a package's files: a copy is smaller, but packing takes that much for a while. */
 export async function bytesOf(
   name: string,
   { manager, paths }: { manager: PackageManager; paths: Paths },

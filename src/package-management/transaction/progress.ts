@@ -24,7 +24,7 @@ export function createExpectedChanges() {
 
 /** What a package of few bytes weighs: its scripts take their time as well. */
 const BYTES_OF_A_PACKAGE = 16 * 1024;
-/** Of a package's work when its files are there, and its scripts are still to run. */
+/** The part of a package's work that is done once its files are there and its scripts are not. */
 const UNPACKED_PART = 0.75;
 
 const SAID =

@@ -60,7 +60,7 @@ export function putBackSteps(tools: PutBackTools, round: 1 | 2): Step[] {
       if (jump === undefined) await finish(tools, context);
       return jump;
     }),
-    // Behind the first round the repair itself has this.
+    // After the first round these steps follow in the repair itself.
     ...(round === 1 ? [] : (manager.around.after ?? []).map(putBackStep)),
   ];
 }
@@ -141,7 +141,7 @@ async function prepareRound(
   await manager.around.beforeRepair(context, { came: [], half: [] });
 }
 
-/** What cannot be written now is told, and keeps nothing of what came. */
+/** Notes a failure and goes on: what came is to be removed all the same. Throws shortages. */
 export async function attempt<Value>(
   { note }: Pick<StepContext, 'note'>,
   work: () => Promise<Value>,
@@ -153,7 +153,7 @@ export async function attempt<Value>(
   });
 }
 
-/** Records of what is back. What had no copy has none. */
+/** Completes the records of packages that were put back from copies. */
 async function finish({ manager, copies }: PutBackTools, context: StepContext): Promise<void> {
   const { files, offered } = toPutBack.read(context).putBack;
   if (files.length + offered.length === 0) return;

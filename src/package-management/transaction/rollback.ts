@@ -119,7 +119,7 @@ async function isRemovalUnfinished(
   return true;
 }
 
-/** Looked at anew: what stands in the way may have come meanwhile. */
+/** Reads the database again: a package that needs these may have come meanwhile. */
 export async function removalCommand(
   { commands, installed }: Pick<PackageManager, 'commands' | 'installed'>,
   names: readonly string[],
@@ -147,7 +147,7 @@ async function assess(
 ): Promise<void> {
   const { job, note } = context;
   const { around } = manager;
-  // All that was to be kept is done.
+  // Nothing was changed, or the change was judged well and stays.
   if (isUntouched(context, work) || isAccepted(context, work)) return;
   const damage = await attempt(context, async () => around.mend(context));
   if (damage !== undefined) {
@@ -170,7 +170,7 @@ async function assess(
   });
 }
 
-/** One of several transactions tells nothing of those before it. */
+/** `begun` is of the last transaction: it says nothing of others in the same job. */
 function isUntouched(context: StepContext, { databaseBefore }: RepairWork): boolean {
   const isOnly = databaseBefore === undefined;
   return context.job.runs === 0 || (isOnly && !begun.read(context).isBegun);
@@ -205,7 +205,7 @@ async function report({ manager }: PackageTools, context: StepContext): Promise<
   }
 }
 
-/** What of the job is there after all. */
+/** Reports the packages that the job has left changed after the repair. */
 async function reportLeft(
   { manager }: PackageTools,
   context: StepContext,
@@ -213,7 +213,7 @@ async function reportLeft(
 ): Promise<void> {
   if (isUntouched(context, work)) return;
   const { before, now } = await rangeOf(manager, work);
-  // Once it was accepted, what was remembered has the job's own changes.
+  // After an accepted change the database of before is overwritten with the job's own outcome.
   if (!isAccepted(context, work)) context.reportChanged(changedPackages(before, now));
 }
 

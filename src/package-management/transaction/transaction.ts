@@ -104,7 +104,7 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
 
 const NOTHING: Chosen = { names: [] };
 
-/** What stands behind this step may change packages: until then all is done again. */
+/** Notes that the change begins: the steps after this one may change packages. */
 function thenBegins(step: Step): Step {
   if (!('act' in step)) return step;
   const act: Act['act'] = async (context) => {
@@ -120,7 +120,7 @@ function keepStep(
   work: ChangeWork,
   changeIn: (context: StepContext) => PackageChange | undefined,
 ): Act {
-  // The plan is for the change itself.
+  // The plan of `around` is for the verb and its names; what is replaced here is more than that.
   const planned = work.replaces === undefined ? around.planned : undefined;
   return undo.keepStep({ ...work, changeIn: work.replaces ?? changeIn, planned });
 }
@@ -155,7 +155,7 @@ function judgeStep(
 ): Act {
   const { around, installed } = manager;
   return plainAct('judge', 'check the result', async (context) => {
-    // What stands ahead of the command has changed packages, and looked after that itself.
+    // Steps of the kind before the command (`beforeCommand`) see to a lost lock themselves.
     if (beforeCommand === undefined && (await around.wasShutOut(context))) {
       begun.write(context, { isBegun: false });
       return retryFrom(prepare);
@@ -222,7 +222,7 @@ export interface ChangeWork {
   replaces?: (context: StepContext) => PackageChange;
   /** Files that it may change; default: those below /etc. */
   scope?: () => Promise<FileScope>;
-  /** When all is prepared. */
+  /** Steps between the preparation and the command. */
   beforeCommand?: readonly Step[];
   /** Default: the package manager with the verb and the names chosen, if there are any. */
   command?: (context: StepContext) => Promise<Command | undefined>;

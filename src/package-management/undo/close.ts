@@ -74,7 +74,7 @@ export async function closeKept(
       !owned.has(path) && (was?.startsWith('file ') !== true || kept.has(copyName(path))),
   );
   const others = rebuilt(before, versionsIn(database), builds ?? new Map());
-  // What is packed anew is another build, too.
+  // A package that the repair put back from a copy is another build as well, and not lost.
   const back = new Set(namesPutBack(context).map((name) => `${name} ${before.packages[name]}`));
   const lost = [...absent, ...others.filter((one) => !back.has(one))];
   const undo: Replaced = { place, packages, marked, files, lost };
@@ -96,7 +96,7 @@ export async function closeKept(
   replaced.write(context, { undo: { ...undo, sum: await sumOf(join(folder, MANIFEST)) } });
 }
 
-/** Whoever was ended behind the judgement has forgotten it, and its copy of before is gone. */
+/** Reports the changed packages again if a daemon that was killed had not recorded them. */
 function recallChanged(
   { job, reportChanged }: StepContext,
   packages: readonly ChangedPackage[] = [],

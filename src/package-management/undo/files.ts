@@ -33,7 +33,7 @@ export interface FileScope {
 /** States by path: as `stateOf` says them, or UNKNOWN. */
 export type FileStates = ReadonlyMap<string, string>;
 
-/** Of what is there, and too large or not to be read: it counts neither as changed nor as new. */
+/** The state of a file too large or unreadable: it counts neither as changed nor as new. */
 const UNKNOWN = 'unknown';
 
 /** `file MODE UID GID SHA256` or `link TARGET`; undefined for all else. Times do not count. */
@@ -66,7 +66,7 @@ async function sumIn(file: FileHandle, entry: Stats): Promise<string> {
 
 const MOST_PIECE_BYTES = 64 * 1024;
 
-/** Each until the next one is asked for. A stream costs several times as much for a small file. */
+/** Each piece is valid until the next one. For a small file a stream would cost much more. */
 async function* piecesOf(file: FileHandle, { size }: Stats): AsyncGenerator<Buffer> {
   const buffer = Buffer.alloc(Math.min(MOST_PIECE_BYTES, size + 1));
   for (let at = 0, isEnd = false; !isEnd;) {
@@ -136,7 +136,7 @@ export async function scanFiles(scope: FileScope): Promise<FileStates> {
   return found;
 }
 
-/** What a shortage keeps back must not pass for what is not there: an undo would remove it. */
+/** A file unread for a shortage must not pass for an absent one: an undo would remove it. */
 function nothing<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (isShortage(error)) throw error;
@@ -170,7 +170,7 @@ export async function copyFiles(states: FileStates, folder: string): Promise<voi
   await forEach(states, async ([path, state]) => {
     if (!state.startsWith('file ')) return;
     const copy = join(folder, copyName(path));
-    // What went meanwhile, or has no room, does not come back; nor does what is another file now.
+    // No copy is kept of a file that has gone or changed meanwhile, or that finds no room.
     const found = await copyFile(path, copy).catch(nothing(undefined));
     if (found !== state) await rm(copy, { force: true });
   });

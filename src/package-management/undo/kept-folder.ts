@@ -22,7 +22,7 @@ export const beforeSchema = v.object({
   /** What the package manager tells two builds of a version by. */
   builds: v.optional(states, {}),
   records: v.record(v.string(), v.string()),
-  /** What those take that are replaced. */
+  /** The bytes that replaced packages take, by name. */
   bytes: v.record(v.string(), v.number()),
   files: states,
   /** Files of packages that are replaced, which come back with them. */

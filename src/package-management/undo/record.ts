@@ -12,7 +12,7 @@ const changedPackage = v.object({
   /** Versions; absent: it was not there. */
   before: v.optional(v.string()),
   after: v.optional(v.string()),
-  /** What it took before. */
+  /** The bytes that it took before. */
   bytes: v.optional(v.number()),
 });
 export type ChangedPackage = v.InferOutput<typeof changedPackage>;

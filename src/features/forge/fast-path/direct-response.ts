@@ -41,7 +41,7 @@ export function createDirectResponse({
   const response: DirectResponse = {
     headersSent: false,
     statusCode: 0,
-    // No getter: the engine would make, and long keep, a shape of its own for each object.
+    // Not a getter: V8 would create a hidden class for each object, and keep it for long.
     destroyed: false,
     writeHead: (status, reason, lines) => {
       response.headersSent = true;

@@ -25,7 +25,7 @@ export interface ConnectionOwner {
   timeouts: Timeouts;
   /** Opens the socket; `receive` gets each piece that is read and says whether to read on. */
   open: (receive: (piece: Buffer) => boolean) => OpenSocket;
-  /** It stands: the forge can be reached. */
+  /** Called once the connection stands: the forge can be reached. */
   connected: () => void;
   /**
    * It may carry the next call once bytes, or an end, that the forge sent already have been seen.

@@ -52,7 +52,7 @@ export function createSocketOpener({
   };
 }
 
-/** RFC 6066, section 3: an address is never sent as a server name. */
+/** An IP address must not be sent as a TLS server name (RFC 6066, section 3). */
 function isIpAddress(hostname: string): boolean {
   return hostname.includes(':') || /^\d+(?:\.\d+){3}$/.test(hostname);
 }

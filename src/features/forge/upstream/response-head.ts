@@ -55,7 +55,7 @@ interface Notes {
 
 function noteHeader(index: number, head: ResponseHead, notes: Notes): void {
   const name = head.headers[index] ?? '';
-  // As long as one of these names; most are not, which is quick to see.
+  // The lengths of the names below: comparing lengths rules out most headers quickly.
   if (name.length !== 10 && name.length !== 14 && name.length !== 17) return;
   const value = head.headers[index + 1] ?? '';
   switch (name.toLowerCase()) {

@@ -269,7 +269,7 @@ function cleanUp(installation: Installation): Step[] {
   ];
 }
 
-/** It is in memory on most devices; a lasting one is its owner's. */
+/** Empties apk's cache, which mostly lies in memory; one below /etc is for its owner to empty. */
 async function purgeCache(folder: string): Promise<void> {
   if (folder.endsWith('/etc/apk/cache')) return;
   for (const name of await readdir(folder).catch(() => [])) {

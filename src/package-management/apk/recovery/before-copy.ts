@@ -47,7 +47,7 @@ export function createBeforeCopy(locations: Locations) {
     save: async (): Promise<void> => {
       const saved = await readVersions(inFolder('versions.json'));
       const sources = await sourcesNow();
-      // Ahead of the contents: a file that is replaced meanwhile is copied again the next time.
+      // Versions are read before contents: a file replaced in between is copied again next time.
       const next = Object.fromEntries(
         sources.map(({ file, copy }) => [copy, fileVersionSync(file) ?? 'absent']),
       ) as Record<string, string>;
