@@ -89,7 +89,7 @@ export function createListeners(options: ListenerOptions) {
       owner = await openListener(`unix:${path}`, options);
       log.info({ address: `unix:${path}` }, 'listening for root');
     },
-    // By the listener itself: its path might be another one's by now.
+    // Compared by listener, not by path: another listener may have the path by now.
     /** Whether a connection came in there. */
     isForOwner: ({ server }: Ends): boolean => server !== undefined && server === owner?.server,
     /** Takes no more connections and waits for answers under way, at most `graceMs`. */
@@ -240,7 +240,7 @@ function removeStaleSocket(path: string): Promise<void> {
       resolve();
     });
     probe.once('error', (error: NodeJS.ErrnoException) => {
-      // Of a file that is no socket, too, the system says that nobody answers (unix(7)).
+      // ECONNREFUSED is the system's answer for a file that is no socket as well (unix(7)).
       if (error.code === 'ECONNREFUSED' && lstatSync(path).isSocket()) {
         rmSync(path, { force: true });
       }

@@ -10,7 +10,7 @@ export interface Session {
   /** Whose it is; empty if there is only one user. */
   user: string;
   token: string;
-  /** Of the daemon's run before, for pages that were open then; undefined if there was none. */
+  /** The token of the daemon's former run, for pages still open; undefined if there was none. */
   formerToken?: string | undefined;
   /** Whether it may change anything. */
   mayWrite: boolean;

@@ -117,7 +117,7 @@ async function isCommandOn({ processes }: RunnerOptions, job: Job): Promise<bool
   return mark !== undefined && outlastShortage(() => isUnderWay(processes, { jobId, mark }));
 }
 
-/** For what goes on in any case. */
+/** Saves the job; a failure is logged alone, for work that goes on in any case. */
 async function saveIfPossible({ save, log }: RunnerOptions, job: Job): Promise<void> {
   await save(job).catch(failureTo(log, 'job record not written', { task: job.id }));
 }

@@ -53,7 +53,7 @@ export function contextOf(
   };
 }
 
-/** Without the bytes of a character that begins before them: RFC 3629, 10xxxxxx, three at most. */
+/** Drops the rest of a character that was cut: continuation bytes, at most three (RFC 3629). */
 function fromCharacter(content: Buffer): Buffer {
   let start = 0;
   while (start < 3 && ((content[start] ?? 0) & 0xc0) === 0x80) start += 1;

@@ -87,7 +87,7 @@ export function withNeeded(database: PackageDatabase, names: readonly string[]):
   return found;
 }
 
-/** With the names that their owner asked for them by: they would bring the packages back. */
+/** Adds other names that the owner asked for them by: these would bring the packages back. */
 export function withAskedNames(database: PackageDatabase, names: readonly string[]): string[] {
   const asked = names.flatMap((name) => database.get(name)?.askedAs ?? []);
   return [...new Set([...names, ...asked])];

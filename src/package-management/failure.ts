@@ -98,7 +98,7 @@ interface ComplaintContext {
   names: readonly string[];
 }
 
-/** By what counts more; of the same, what is said of a package that is concerned, or first. */
+/** The first complaint of the table that matches; of its matches that of a package in question. */
 export function firstMatch(
   text: string,
   complaints: readonly Complaint[],
@@ -183,7 +183,7 @@ const OF_ZLIB: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: 'unexpected end of file',
 };
 
-/** For what is caught while a file is read: a shortage says nothing of the file. */
+/** Turns an error while a file is read into a refusal of the file, but for shortages. */
 export function asUnusableFile(error: unknown): unknown {
   if (error instanceof DepotError || isShortage(error)) return error;
   return unusableFile(OF_ZLIB[systemCode(error) ?? ''] ?? reasonOf(error), error);

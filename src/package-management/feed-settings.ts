@@ -30,7 +30,7 @@ export interface FeedSettings {
   write: (change: FeedChange) => Promise<void>;
   /** Files and folders of the feeds' settings and keys, and those of their lists. */
   files: () => Promise<FeedFiles>;
-  /** Of the list that is there. */
+  /** The state of the feed's list on the device. */
   stateOf: (feed: Feed) => Promise<FeedState>;
   keys: () => Promise<TrustedKey[]>;
   /**
@@ -76,7 +76,7 @@ export interface GarbageLine {
 
 export interface FeedFile {
   url: string;
-  /** In the folder of what was fetched. */
+  /** The file's name in the folder of what was fetched. */
   name: string;
   mostBytes: number;
   /** Whether the feed is good without it. */
@@ -91,7 +91,7 @@ export type FeedChange =
 export interface FeedState {
   /** Unix seconds; missing without a list. */
   updatedAt?: number;
-  /** Of the key that signed the list, as far as it says. */
+  /** The id of the key that signed the list; undefined if the list does not name it. */
   keyId?: string;
 }
 

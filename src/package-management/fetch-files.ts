@@ -53,7 +53,7 @@ interface FetchOptions extends Pick<FetchTools, 'environment'> {
 
 /** For each file, from the start of the program. */
 const LIMIT_MS = 120_000;
-/** Without a byte. */
+/** A download that brings no byte for so long is given up. */
 const SILENCE_S = 20;
 const SETTINGS_NAME = 'wgetrc';
 const LOOK_MS = 100;

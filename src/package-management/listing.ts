@@ -93,7 +93,7 @@ export interface FileRecord {
   path: string;
   /** Its owner may change it. */
   isConfig: boolean;
-  /** Of its content, of a link of what it names. Cut hashes have fewer digits. */
+  /** The hash of the content, of a link that of its target. Cut hashes have fewer digits. */
   hash?: { algorithm: 'md5' | 'sha1' | 'sha256'; digits: string };
   mode?: number;
   uid?: number;
@@ -106,9 +106,9 @@ export interface FileRecord {
 
 /** The most that counts of what a list or a record says: more is no mistake, but nobody's need. */
 export const LISTING_LIMITS = {
-  /** Of one list, unpacked. */
+  /** The most that is read of one list, unpacked. */
   listBytes: 64 * 1024 ** 2,
-  /** Of what a list says of one package. */
+  /** The most that is read of one package's paragraph in a list. */
   paragraphBytes: 256 * 1024,
   descriptionCharacters: 4000,
   lineCharacters: 300,

@@ -7,7 +7,7 @@ import { metaPackageOf } from './names.ts';
 export interface ListsState {
   /** `missing`: of no feed that is on, as after a boot where they are in memory. */
   state: 'fresh' | 'old' | 'missing';
-  /** Of the oldest, Unix seconds. */
+  /** When the oldest list was fetched, Unix seconds. */
   updatedAt?: number;
 }
 

@@ -52,7 +52,7 @@ export function luciSubjectOf(name: string): string | undefined {
   return isOne ? name.slice(LUCI_APP_PREFIX.length) : undefined;
 }
 
-/** Of translations of LuCI's applications; what it is about, and the language, stand behind it. */
+/** How the names of LuCI's translations begin; the application and the language follow. */
 export const TRANSLATION_PREFIX = 'luci-i18n-';
 
 /** Packages that say what they need also in a list: those of apps. */

@@ -29,7 +29,7 @@ export type BeforeChange = (
   context: StepContext,
 ) => Promise<void>;
 
-/** Behind the choice of a job that takes something away. */
+/** The step in which other features prepare (`beforeChange`), after the choice of packages. */
 export function beforeChangeStep(
   { beforeChange }: Pick<PackageTools, 'beforeChange'>,
   reason: Parameters<BeforeChange>[0],

@@ -46,7 +46,7 @@ export interface Ahead<Result> {
   end: (context: StepContext) => Promise<Result>;
 }
 
-/** For the one job at a time that changes packages. */
+/** One result at a time is enough: one job at a time changes packages. */
 export function ahead<Result>(work: (context: StepContext) => Promise<Result>): Ahead<Result> {
   let pending: { jobId: string; result: Promise<Result> } | undefined;
   const begin = (context: StepContext): Promise<Result> => {

@@ -45,7 +45,7 @@ export type RunState = Readonly<
 export interface EntryOptions {
   files: AppFiles;
   catalog: Pick<Catalog, 'apps' | 'meta' | 'status'>;
-  /** Of container apps, for those that have no entry script. */
+  /** The state of containers, for container apps that have no entry script. */
   runStates: () => Promise<ReadonlyMap<string, RunState>>;
   /** Ends the scripts that run when the daemon stops. */
   stopping: AbortSignal;

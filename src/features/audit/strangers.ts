@@ -69,7 +69,7 @@ interface Look {
   signal: AbortSignal;
 }
 
-/** Of the device that this process runs on. */
+/** Programs that listen on the host of this process, and that no package has on record. */
 export async function findListeners({ isRecorded, signal }: Look): Promise<Listener[]> {
   const sockets = new Map<string, Omit<Listener, 'pid' | 'program'>>();
   for (const protocol of ['tcp', 'udp'] as const) {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { DEVICE_PATH } from '../../http/parameter-schemas.ts';
 import { packageName } from '../../package-management/names.ts';
 
-/** What is first in a set, and says all that is behind it (docs/reference/backup.md). */
+/** The version of a set's format (docs/reference/backup.md); its manifest names all files in it. */
 export const FORMAT = 1;
 
 export const MANIFEST = 'manifest.json';

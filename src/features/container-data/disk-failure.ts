@@ -27,7 +27,7 @@ export function failureIn(output: string): DiskFailure | undefined {
 
 /** `rsync: [receiver] write failed on "/mnt/x": No space left on device (28)` */
 const RSYNC = /^(?:rsync: |file has vanished: )/;
-/** Of the end of rsync's other process, which has said why. */
+/** Messages that only follow from the end of rsync's other process, which has said why. */
 const CONSEQUENCE = /Broken pipe|connection unexpectedly closed/;
 /** What rsync says at its end only repeats its exit code; the rest is progress. */
 const SUMMARY = /^(?:rsync (?:error|warning): |copied \d+ %|and \d+ messages more)/;

@@ -24,7 +24,7 @@ export function parseBlkid(output: string): Content {
   return contentFrom((name) => decode(values.get(`${name}_ENC`) ?? '') || values.get(name));
 }
 
-/** By name: what stands in the two groups of a pattern. */
+/** Values by name: the pattern's two groups, at each of its matches. */
 function valuesIn(text: string, pattern: RegExp): Map<string, string> {
   return new Map(Array.from(text.matchAll(pattern), ([, name = '', value = '']) => [name, value]));
 }

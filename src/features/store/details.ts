@@ -125,7 +125,7 @@ function versionsOf({ offers }: Subject): Details['versions'] {
   }));
 }
 
-/** Of the installed version, else of the best. */
+/** Relations of the installed version, else of the best that feeds offer. */
 function relationsOf(
   subject: Subject,
 ): Pick<Details, 'depends' | 'required_by' | 'conflicts' | 'provides'> {

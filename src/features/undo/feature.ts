@@ -116,7 +116,7 @@ function needsCopies(job: Job | undefined): boolean {
   return job !== undefined && (!isEnded(job.state) || replaced.find(job)?.undo.sum !== undefined);
 }
 
-/** Of jobs that have ended: what waits to be confirmed, or is being undone. */
+/** Whether an ended job is still needed: it waits to be confirmed, or is being undone. */
 function neededBy(
   queue: Pick<Queue, 'all'>,
   { isOpen }: Pick<ConfirmOrBack, 'isOpen'>,

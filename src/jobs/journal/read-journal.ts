@@ -7,7 +7,7 @@ import { isEnded } from '../states.ts';
 
 /** A line that cannot be believed. */
 export interface DamagedLine {
-  /** Of the job that stands for it. */
+  /** The id of the job that stands for the line. */
   id: string;
   /** Counted from 1. */
   number: number;

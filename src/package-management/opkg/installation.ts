@@ -18,7 +18,7 @@ export interface Installation {
   readConfig: () => Promise<OpkgConfig>;
   /** The root that packages are installed to. */
   destination: string;
-  /** Of that root. */
+  /** The status file of that root. */
   statusFile: string;
   /** Folders of all status files. */
   statusFolders: string[];

@@ -42,7 +42,7 @@ async function stateToRestore(
 ): Promise<PackageDatabase | undefined> {
   const { job } = context;
   const isOver = job.runs === 0 || !begun.read(context).isBegun || accepted.read(context).isDone;
-  // Without a verdict the repair has found it done.
+  // The repair removes the verdict if it finds the job done after all.
   if (isOver || job.verdict === undefined) return undefined;
   if ((await undo.copiesOf(job)).size === 0) return undefined;
   if (job.verdict.state === 'interrupted') {

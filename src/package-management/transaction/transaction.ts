@@ -155,7 +155,7 @@ function judgeStep(
 ): Act {
   const { around, installed } = manager;
   return plainAct('judge', 'check the result', async (context) => {
-    // Steps of the kind before the command (`beforeCommand`) see to a lost lock themselves.
+    // The kind's own steps before the command (`beforeCommand`) see to a lost lock themselves.
     if (beforeCommand === undefined && (await around.wasShutOut(context))) {
       begun.write(context, { isBegun: false });
       return retryFrom(prepare);

@@ -128,7 +128,7 @@ function rebuilt(
   );
 }
 
-/** Of what is replaced: no copy has it, and no feed offers it. */
+/** Replaced versions that cannot come back: no copy has them, and no feed offers them. */
 async function lostOf(
   { manager, paths }: UndoTools,
   {

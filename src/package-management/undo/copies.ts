@@ -43,7 +43,7 @@ export interface UndoCopies extends Pick<
   UndoStore,
   'list' | 'release' | 'pinWhile' | 'drop' | 'sweep'
 > {
-  /** Ahead of the command. */
+  /** The step before the command: copies what the command is about to replace. */
   keepStep: (work: KeepWork) => Act;
   /** Behind everything, and at the end of the repair: says what is different now. */
   closeStep: (work?: Pick<KeepWork, 'scope'>) => Act;

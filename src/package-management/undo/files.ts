@@ -24,7 +24,7 @@ import type { ChangedFile } from './record.ts';
 export interface FileScope {
   /** Files, and folders with all that is below them. */
   roots: readonly string[];
-  /** Of these nothing counts. */
+  /** Files and folders that do not count, though they lie below a root. */
   excluded: readonly string[];
   /** Larger ones are left out. */
   mostFileBytes: number;

@@ -225,7 +225,7 @@ interface Kept {
   bytes: number;
 }
 
-/** Of other jobs, oldest first. */
+/** What other jobs keep in the same place, oldest first. */
 async function keptBeside({ folder }: Place, jobId: string): Promise<Kept[]> {
   const others = (await idsIn(folder)).filter((id) => id !== jobId);
   const found = await Promise.all(

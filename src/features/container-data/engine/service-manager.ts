@@ -18,7 +18,7 @@ export interface ServiceManager {
 export interface ServiceManagerOptions {
   paths: Paths;
   environment: Record<string, string>;
-  /** In force when asked. */
+  /** The settings in force when it is called. */
   settings: () => ContainerSettings;
 }
 

@@ -45,10 +45,10 @@ export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'un
   };
 }
 
-/** Of a job that may have been cut off while it fetched lists. */
+/** The step of a repair that puts old lists back if a job was cut off while it fetched new ones. */
 export function restoreLists(lists: FeedLists): Act {
   return plainAct('settle-lists', 'tidy up lists', async () => {
-    // For what it puts back. Why a list did not come was found out when it was judged.
+    // Called for what it puts back; its findings were reported when the fetch was judged.
     await lists.checkFetched();
     await lists.forget();
   });

@@ -51,7 +51,7 @@ function about(pattern: string): RegExp {
   return new RegExp(`^${BUILD}: ${pattern}`, 'gm');
 }
 
-/** By what counts more. */
+/** What apk complains of, the most telling first. */
 const COMPLAINTS: readonly Complaint[] = [
   {
     expression: linePattern(

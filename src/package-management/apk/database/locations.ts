@@ -20,7 +20,7 @@ export function createLocations({ onDevice, stateDir }: Paths) {
     feeds: onDevice('/etc/apk/repositories.d'),
     /** Files of packages that tell of them: `NAME.list` and others. */
     packages: onDevice('/lib/apk/packages'),
-    /** Of the daemon, for apk: copies, and what a transaction is about to do. */
+    /** The daemon's own folder: copies of apk's records, and what a transaction is about to do. */
     own,
     /** Stands in for the cache if that is too small; there only as long as it is needed. */
     ownCache: join(own, 'cache'),

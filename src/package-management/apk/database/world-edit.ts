@@ -21,7 +21,7 @@ export async function editWorld(
     const next = edit(entries);
     const isSame =
       next.length === entries.length && next.every((entry, index) => entry === entries[index]);
-    // Without any, apk would remove the system.
+    // An empty world is not written: apk would remove the system.
     if (isSame || next.length === 0) return false;
     await rewriteFile(world, formatWorld(next.toSorted(byName)));
     return true;

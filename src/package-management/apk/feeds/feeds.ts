@@ -8,7 +8,7 @@ import type { FailedFeed } from '../../manager.ts';
 const MOST_BYTES = 1024 ** 2;
 const UNREADABLE = `it is no file, or larger than ${MOST_BYTES} bytes`;
 
-/** What the lists of feeds say, and what in them is none. */
+/** The feeds that apk's files of repositories name, and lines there that name none. */
 export interface ConfiguredFeeds {
   feeds: readonly TaggedFeed[];
   /** Lines that apk passes over; the feed's name is the file and the line. */

@@ -7,7 +7,7 @@ import type { QueriedPackage } from './describe.ts';
 import { indexVersion } from './index-files.ts';
 import { queryOffers, type FeedSource } from './query.ts';
 
-/** With what it takes, in bytes. */
+/** An offer with its sizes in bytes. */
 export interface ApkOffer extends Offer {
   downloadBytes: number;
   installedBytes: number;

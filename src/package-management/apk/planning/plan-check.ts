@@ -193,7 +193,7 @@ function whyUnsolved(
   const why =
     fault === '' ? `apk ends with exit code ${exitCode ?? 'none'}` : `apk says "${fault}"`;
   const found: Failure = explain({ output: stderr, names }) ?? { code: 'unknown', reason: why };
-  // Of one that did not answer in time nothing is known.
+  // Without an exit code apk did not answer in time: nothing is known of the package.
   const [asked] = found.code === 'unknown' && exitCode !== undefined ? names : [];
   return {
     ...(asked !== undefined && { package: asked }),

@@ -92,7 +92,7 @@ function isSetting(path: string): boolean {
   return path.startsWith('etc/');
 }
 
-/** Of these packages, which are on record, the files below /etc that are not there. */
+/** The files below /etc that are missing though these packages have them on record. */
 export async function absentSettings(
   names: readonly string[],
   { root, locations }: Pick<Installation, 'root' | 'locations'>,

@@ -66,7 +66,7 @@ const FUNCTION = /^\w+: /;
 /** What opkg says of every package that it did not install. */
 const GENERIC = /^opkg_install_cmd: Cannot install package /;
 
-/** By what counts more. */
+/** The errors that opkg collects, the most telling first. */
 const ERRORS: readonly Complaint[] = [
   {
     expression: /^opkg_conf_load: Could not lock (\S+): /gm,

@@ -65,7 +65,7 @@ export function createStatusCopy(statusFile: string, stateDir: string) {
     },
     /** The same as opkg wrote it. */
     text: readCopy,
-    /** Of the status file in use; undefined if it cannot be read to its end. */
+    /** The text of the status file in use; undefined if it is damaged or cannot be read. */
     intact: async (): Promise<string | undefined> => {
       const text = await readStatus(statusFile);
       const isWhole = text === '' ? ((await readCopy()) ?? '') === '' : endsWell(text);

@@ -34,7 +34,7 @@ interface Conffile {
   hash: string;
 }
 
-/** Of all packages; none if the file cannot be read. */
+/** The configuration files of all packages; none if the status file cannot be read. */
 export async function readConffiles(statusFile: string): Promise<Conffile[]> {
   const text = await readFile(statusFile, 'utf8').catch(() => '');
   return [...parseStanzas(text)].flatMap((stanza) => {

@@ -93,7 +93,7 @@ export async function copyList(source: string, target: string): Promise<void> {
   }
 }
 
-/** Without a source: what is there is of another list. */
+/** Copies the source, or removes the target if there is none: that belongs to another list. */
 export async function copyOrRemove(source: string, target: string): Promise<void> {
   await copyList(source, target).catch(async (error: unknown) => {
     if (systemCode(error) !== 'ENOENT') throw error;

@@ -20,7 +20,7 @@ export async function* readParagraphs(
   }
 }
 
-/** Of a piece that `readPieces` gave. Who wants most of a list waits for pieces alone. */
+/** The paragraphs of a piece from `readPieces`. Not async: readers of a list have thousands. */
 export function* paragraphsIn(piece: Buffer): Generator<string> {
   for (let from = 0; from < piece.length;) {
     const end = endOfParagraph(piece, from);

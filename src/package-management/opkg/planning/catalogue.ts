@@ -102,7 +102,7 @@ export function createCatalogue(sources: CatalogueSources) {
     name: nameOf,
     find,
     budget,
-    /** By the configuration; 0 for what cannot be installed here. */
+    /** The priority of its architecture in opkg's configuration; 0: it cannot be installed here. */
     priority: ({ record }: Candidate): number => priorityOf(record.architecture),
     candidates: (): Candidate[] => [...names.values()].flatMap(({ packages }) => packages ?? []),
   };
@@ -230,7 +230,7 @@ function insert(candidate: Candidate, tools: ReaderTools): void {
   parent.packages[index] = record.status === '' ? candidate : merged(candidate, known);
 }
 
-/** Of the same version: what the status file leaves out comes from the list. */
+/** Two records of one version as one: what the status file leaves out comes from the list. */
 function merged(candidate: Candidate, known: Candidate): Candidate {
   const { record } = candidate;
   return {

@@ -177,7 +177,7 @@ function createReader(blocks: readonly Block[], budget: PlanBudget): PackedLists
 
 type IsWanted = (name: string, isStandIn: boolean) => boolean;
 
-/** In one shape: there may be 200,000 of them. */
+/** All members in the same order (one hidden class): there may be 200,000 records. */
 function unpacked(name: string, rest: string, feed: string): PackageRecord {
   const [flags = '', downloadBytes, installedBytes, ...values] = rest.split('\n');
   const isSet = (index: number): boolean => flags[index] === '1';

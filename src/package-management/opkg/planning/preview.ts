@@ -210,7 +210,7 @@ function behindProblems(
   });
 }
 
-/** Of a file that is sent; a list offers no older version than another one. */
+/** Why a package file is refused that is older than what is installed. */
 function olderFileProblem(name: string, installed: string): Problem {
   const message =
     `cannot install ${name}: ${installed} is installed, and opkg puts no older version in its ` +

@@ -100,7 +100,7 @@ export function emptyRecord(): PackageRecord {
   };
 }
 
-/** Of any size that a plan can count with; 0 if that is not said. */
+/** A size in bytes that a plan can count with; 0 if the text is none. */
 export function bytesIn(text: string): number {
   const bytes = Number.parseInt(text, 10);
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : 0;

@@ -47,7 +47,7 @@ export async function removeEmptiedSettings(
   }
 }
 
-/** Of these packages those whose files are not of the version on record, which was put back. */
+/** Packages whose record was put back and whose files are of another version. */
 export async function findOtherVersions(
   { infoDir }: Pick<Locations, 'infoDir'>,
   names: readonly string[],
