@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { commandHelp } from '../../src/cli/usage/help.ts';
+import { widthOf } from '../../src/cli/terminal/width.ts';
 import { COMMAND_NAMES } from '../../src/cli/usage/commands.ts';
 import { LANGUAGES, voiceOf } from '../../src/languages/languages.ts';
 import { runCommand } from '../device/command.ts';
@@ -103,6 +104,23 @@ async function englishOf(
   }
   return found;
 }
+
+test('in Chinese the sums of a plan fit the columns of the terminal', async () => {
+  const { daemon, env } = client();
+  const plan = async (columns: number): Promise<string[]> => {
+    const command = `${process.execPath} ${DEPOTCTL} --url ${daemon.url} plan install demo`;
+    const shown = await runCommand(
+      ['script', '-qec', `stty cols ${columns}; ${command}`, '/dev/null'],
+      { env: { ...env, LANG: 'zh_CN.UTF-8', LC_ALL: '', TERM: 'xterm', NO_COLOR: '1' } },
+    );
+    return shown.stdout.trimEnd().split(/\r?\n/);
+  };
+
+  // Its characters are fewer than its columns.
+  const columns = (await plan(200)).at(-1)?.length ?? 0;
+
+  expect((await plan(columns + 4)).filter((line) => widthOf(line) > columns + 4)).toEqual([]);
+});
 
 test('in Chinese no command says a sentence of English', async () => {
   const typed = [

@@ -4,6 +4,7 @@ import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
 import { bytesText, formatTable, type TableLook } from '../terminal/table.ts';
+import { widthOf } from '../terminal/width.ts';
 import { sayRemedy } from '../say-remedy.ts';
 
 /** Operations that change packages by their names: those that the daemon can plan. */
@@ -250,7 +251,7 @@ function formatSums(
     `free: ${bytesText(numberIn(plan, 'free_bytes') ?? 0)}, ${rest}`,
   ].map(word);
   const line = sums.join('; ');
-  return `${line.length > columns ? sums.join('\n') : line}\n`;
+  return `${widthOf(line) > columns ? sums.join('\n') : line}\n`;
 }
 
 function signed(bytes: number): string {
