@@ -2,7 +2,7 @@ import { COMMAND_NAMES, commandText, type CommandName, type Shell } from './comm
 import { COMMON_OPTIONS, ownOption, type OptionText, type OwnOption } from './options.ts';
 
 /** Commands whose names are files or folders, and those whose names are what is installed. */
-const FILE_COMMANDS = ['upload', 'migrate'];
+const FILE_COMMANDS = ['upload', 'migrate', 'backup', 'restore', 'advisories'];
 const INSTALLED_COMMANDS = ['remove', 'upgrade', 'hold', 'release', 'autoconf', 'status', 'info'];
 /** Those whose names are what feeds offer. */
 const OFFERED_COMMANDS = ['install'];

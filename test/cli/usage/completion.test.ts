@@ -56,6 +56,18 @@ test.each([['install'], ['info']])(
   },
 );
 
+test.each(['upload', 'migrate', 'backup', 'restore', 'advisories'])(
+  'in every shell %s, which takes a file, is completed by files',
+  (command) => {
+    const [bash, zsh, fish] = (['bash', 'zsh', 'fish'] as const).map(completionScript);
+    expect(bash).toMatch(
+      new RegExp(`^ +[a-z|]*\\b${command}\\b[a-z|]*\\) compopt -o default`, 'm'),
+    );
+    expect(zsh).toMatch(new RegExp(`^ +${command}\\) .*'\\*:file:_files'`, 'm'));
+    expect(fish).toContain(`complete -c depotctl -n '__fish_seen_subcommand_from ${command}' -F`);
+  },
+);
+
 test('in bash the first word is a command or a common option', async () => {
   expect(await completeInBash([''])).toEqual([...COMMAND_NAMES, ...commonOptions()]);
 });
