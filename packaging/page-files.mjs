@@ -73,11 +73,13 @@ export function allTexts(sections, keep = asIs) {
     name: 'all-texts',
     setup: ({ onResolve, onLoad }) => {
       onResolve({ filter: ALL_TEXTS }, ({ path, resolveDir }) => ({
-        path: join(resolveDir, path),
+        // Names of chunks are made of this: in whatever folder the sources lie, it is the same.
+        path,
+        pluginData: dirname(join(resolveDir, path)),
         namespace: 'texts',
       }));
-      onLoad({ filter: /.*/, namespace: 'texts' }, ({ path }) => ({
-        contents: packTexts(dirname(path), sections, keep),
+      onLoad({ filter: /.*/, namespace: 'texts' }, ({ pluginData }) => ({
+        contents: packTexts(pluginData, sections, keep),
         loader: 'json',
       }));
     },
