@@ -1,6 +1,6 @@
 // `npm run build`: bundled programs, which run with no node_modules beside them.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build as esbuild } from 'esbuild';
 import { allTexts, pageFiles } from './page-files.mjs';
@@ -215,10 +215,12 @@ assertNarrow('dist/depotd.cjs', text);
 const hash = createHash('sha256').update(text).update(texts).digest('hex').slice(0, 16);
 const head = `// ${hash} ${HEAD_BYTES + text.length} `.padEnd(HEAD_BYTES - 1);
 mkdirSync(new URL('dist', root), { recursive: true });
-writeFileSync(
-  new URL('dist/depotd.cjs', root),
-  Buffer.concat([Buffer.from(`${head}\n${text}`), texts]),
+const [bundle, next] = ['depotd.cjs', 'depotd.cjs.new'].map(
+  (name) => new URL(`dist/${name}`, root),
 );
+writeFileSync(next, Buffer.concat([Buffer.from(`${head}\n${text}`), texts]));
+// A daemon that runs goes on reading its texts in the file of before.
+renameSync(next, bundle);
 
 const starter = {
   ...options,
