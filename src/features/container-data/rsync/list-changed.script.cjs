@@ -11,8 +11,8 @@ if (ctimeNs > since) print(Buffer.from('.'));
 const walk = (folder) => {
   for (const name of readdirSync(folder, { encoding: 'buffer' })) {
     const path = Buffer.concat([folder, Buffer.from('/'), name]);
-    const entry = lstatSync(path, { bigint: true });
-    if (entry.dev !== dev) continue;
+    const entry = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (entry?.dev !== dev) continue;
     if (entry.ctimeNs > since) print(path);
     if (entry.isDirectory()) walk(path);
   }

@@ -135,8 +135,8 @@ copy_all() {
 }
 
 changed() {
-  if find "$marker" -cnewer "$marker" -print0 >/dev/null 2>&1; then
-    find . -xdev -cnewer "$marker" -print0
+  if find "$marker" -ignore_readdir_race -cnewer "$marker" -print0 >/dev/null 2>&1; then
+    find . -ignore_readdir_race -xdev -cnewer "$marker" -print0
   else
     "$node" -e "$lister" "$marker"
   fi
@@ -166,7 +166,8 @@ live)
 changed)
   {
     cd "$source" && {
-      changed >"$list"
+      # A list that is not whole is no list: as rsync does that cannot read or write a file.
+      changed >"$list" || exit 11
       "$@" --force --ignore-times --from0 --files-from="$list" ./ "$copy/"
     }
   } || exit $?

@@ -1,5 +1,15 @@
 import { execFile } from 'node:child_process';
-import { chmod, link, mkdir, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  link,
+  mkdir,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -10,6 +20,7 @@ import {
   parseAbilities,
   reportIn,
 } from '../../../../src/features/container-data/rsync/rsync.ts';
+import { canLoop } from '../../../support/loop-disks.ts';
 import { createCopyPlace, type CopyPlace } from './copy-place.ts';
 
 const run = promisify(execFile);
@@ -57,6 +68,7 @@ describe('what an rsync can do', () => {
   });
 });
 
+const canMount = await canLoop(['mount']);
 let on: CopyPlace;
 beforeEach(async () => (on = await createCopyPlace()));
 afterEach(() => on.close());
@@ -144,6 +156,35 @@ describe('the passes of a copy', () => {
       copied: 3,
     });
   });
+
+  const withoutCnewer = 'case "$*" in *-cnewer*) exit 1 ;; esac';
+  test.skipIf(!canMount).each([
+    ['is full', 'size=4k', '', /no space left on device/i],
+    ['is full, where find cannot list it', 'size=4k', withoutCnewer, /no space left on device/i],
+    ['is read-only', 'ro', '', /read-only file system/i],
+  ])(
+    'a list of what changed whose disk %s is told, and nothing is copied by it',
+    async (...row) => {
+      const [, options, find, reason] = row;
+      const disk = join(on.root, 'disk');
+      await on.pass('live');
+      await writeFile(join(on.source, 'new'), '');
+      await on.wrap('find', find);
+      await mkdir(disk);
+      await run('mount', ['-t', 'tmpfs', '-o', options, 'list', disk]);
+      try {
+        await writeFile(join(disk, 'full'), Buffer.alloc(4096)).catch(() => undefined);
+        await symlink(join(disk, 'list'), join(on.folder, 'list'));
+
+        await expect(on.pass('changed')).rejects.toMatchObject({
+          code: 11,
+          stderr: expect.stringMatching(reason) as string,
+        });
+      } finally {
+        await run('umount', [disk]);
+      }
+    },
+  );
 
   test('a folder that was renamed is found by comparing, and brought over by a pass over all', async () => {
     await mkdir(join(on.source, 'before'));
