@@ -224,6 +224,7 @@ async function bringUp(
   { since, mayLack }: { since: number; mayLack: boolean },
 ): Promise<{ note: string } | { fault: string } | undefined> {
   const state = await engine.inspect(id);
+  if (typeof state === 'string') return { fault: `cannot be looked at: ${state}` };
   if (state?.isRunning === true) return undefined;
   if (state === undefined) {
     if (mayLack) return { note: 'is not known there' };
@@ -239,7 +240,8 @@ async function bringUp(
   const fault = await engine.startContainer(id);
   if (fault !== undefined) return { fault: `cannot be started: ${fault}` };
   const after = await engine.inspect(id);
-  return after?.isRunning === true ? undefined : { fault: 'was started and runs no more' };
+  const isRunning = typeof after === 'object' && after.isRunning;
+  return isRunning ? undefined : { fault: 'was started and runs no more' };
 }
 
 /**

@@ -74,7 +74,7 @@ async function lasting(
       state: await engine.inspect(container.id),
     })),
   );
-  const passing = found.filter(({ state }) => state?.isRemovedAtEnd === true);
+  const passing = found.filter(({ state }) => typeof state === 'object' && state.isRemovedAtEnd);
   for (const { container } of passing) {
     await note(
       `${container.name} is one that the engine removes when it stops (--rm); it will not ` +

@@ -67,11 +67,14 @@ export function createContainerEngine(options: ServiceManagerOptions) {
      * some seconds, and they go on alone.
      */
     isSlowToStop: async () => (await findServiceManager(options)).kind !== 'procd',
-    /** undefined if the engine does not know it. */
+    /** @returns undefined if the engine does not know it; a text if it says why it cannot tell */
     inspect: async (id: string) => {
       const path = `/containers/${id}/json`;
       const { status, body } = await need(`look at the container ${id}`, { method: 'GET', path });
-      return status === 200 ? containerState(v.parse(containerDetails, body)) : undefined;
+      if (status === 404) return undefined;
+      return status === 200
+        ? containerState(v.parse(containerDetails, body))
+        : refusalIn({ status, body });
     },
     /** Resolves when it has ended, by the time-out of its own. */
     stopContainer: async (id: string): Promise<void> => {

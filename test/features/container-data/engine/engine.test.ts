@@ -162,6 +162,16 @@ describe('the engine on its socket', () => {
     expect(await engineWith().state()).toEqual({ kind: 'silent' });
   });
 
+  test('a container that it does not know is gone, and one that it fails to look at is not', async () => {
+    await listen(({ url }, response) =>
+      url === '/containers/1/json'
+        ? void response.writeHead(404).end('{"message":"No such container: 1"}')
+        : void response.writeHead(500).end('{"message":"layer does not exist"}'),
+    );
+    expect(await engineWith().inspect('1')).toBeUndefined();
+    expect(await engineWith().inspect('2')).toBe('layer does not exist');
+  });
+
   test('what it says of a container that cannot be started is handed on', async () => {
     await listen(
       (_request, response) => void response.writeHead(500).end('{"message":"no such shim"}'),
