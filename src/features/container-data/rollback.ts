@@ -124,13 +124,16 @@ async function isSwitched({ host, record: { setting }, target }: Repair): Promis
 async function leaveNewPlace(repair: Repair): Promise<void> {
   const { host, context, target, isCopy } = repair;
   if (!(await isSwitched(repair))) return;
+  // A step that fails leaves nothing on record, and the log may be on a full disk.
+  const note = (text: string): Promise<void> =>
+    context.note(text).catch(() => context.addToError(text));
   const { real } = await host.locations.inspect(target);
   await stopEngine(host, real, context).catch(async (error: unknown) => {
     move.write(context, { isStuck: true });
-    await context.note(`${reasonOf(error)}; it stays at ${target}`);
+    await note(`${reasonOf(error)}; it stays at ${target}`);
   });
   if (isCopy && !(await moves.isThere(target, context.job.id))) {
-    await context.note(await goneText(target));
+    await note(await goneText(target));
   }
 }
 
