@@ -10,16 +10,55 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { checkSizes } from '../../../src/features/fleet/agent/transfer.ts';
 import { createDownloads } from '../../../src/features/fleet/records/downloads.ts';
+import type { Work } from '../../../src/features/fleet/rollout/work.ts';
+import { failureFacts } from '../../../src/jobs/explanation.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const NOBODY = 65534;
 const FILE = { sha256: createHash('sha256').update('bytes').digest('hex'), ending: 'ipk' };
 let everybodys: string;
 let victim: string;
+
+test.each([
+  ['has other bytes', 'BYTES', 'bad_request', 'checksum'],
+  ['is longer than announced', 'bytes and more', 'too_large', 'checksum'],
+  ['is shorter than announced', 'byte', 'upstream_unreachable', 'download_failed'],
+])('a file that %s is told with a code for that', async (...row) => {
+  const [, sent, code, errorCode] = row;
+  const answer = Object.assign(Readable.from([Buffer.from(sent)]), {
+    statusCode: 200,
+    headers: {},
+  });
+  const fetched = createDownloads(join(await temporaryFolder(), 'fleet')).fetch(
+    { ...FILE, bytes: 5, label: 'the file' },
+    () => Promise.resolve(answer as unknown as IncomingMessage),
+    { signal: AbortSignal.timeout(20_000) },
+  );
+
+  const error: unknown = await fetched.catch((reason: unknown) => reason);
+
+  expect(error).toMatchObject({ code });
+  expect(failureFacts(error).errorCode).toBe(errorCode);
+});
+
+test('files that are larger than this device allows are told with a code for that', () => {
+  const file = { ...FILE, bytes: 2 * 1024 ** 2, label: 'the file' };
+  const work = { files: [file], signatures: [] } as unknown as Work;
+  expect(() => checkSizes(work, 1)).toThrow(
+    expect.objectContaining({
+      code: 'too_large',
+      explanation: expect.objectContaining({ code: 'not_allowed' }) as unknown,
+    }),
+  );
+});
 
 describe.skipIf(process.getuid?.() !== 0)('files of actions below a folder for everybody', () => {
   beforeEach(async () => {

@@ -4,6 +4,7 @@ import { failureFacts } from '../../../jobs/explanation.ts';
 import { unixNow } from '../../../jobs/job.ts';
 import type { ActionRecord } from '../records/action-record.ts';
 import { isOpen } from '../records/action-record.ts';
+import { fleetFailure } from '../failures.ts';
 import { downloadsOf, type Work } from '../rollout/work.ts';
 import { EARLY_MS, pauseMs } from '../schedule.ts';
 import { nowMs } from '../clock.ts';
@@ -147,8 +148,9 @@ async function transferAll(
 export function checkSizes(work: Work, mostMb: number): void {
   const bytes = bytesIn(work);
   if (bytes <= mostMb * MIB) return;
-  throw new DepotError(
+  throw fleetFailure(
     'too_large',
+    'not_allowed',
     `cannot do the action: its files have ${sizeText(bytes)}, and main.upload_max_mb is ${mostMb}`,
   );
 }

@@ -166,7 +166,8 @@ async function writeAll(
   try {
     for await (const piece of response as AsyncIterable<Buffer>) {
       if (at + piece.length > wanted.bytes) {
-        throw new DepotError('too_large', `it has more than the ${wanted.bytes} bytes announced`);
+        const why = `it has more than the ${wanted.bytes} bytes announced`;
+        throw fleetFailure('too_large', 'checksum', why);
       }
       hash.update(piece);
       for (let done = 0; done < piece.length;) {
@@ -198,11 +199,12 @@ async function slowDown(
 
 function asFailure({ label }: WantedFile, error: unknown): DepotError {
   const isFull = isDiskFull(error);
-  const code = error instanceof DepotError ? error.code : 'upstream_unreachable';
+  const { code, explanation } =
+    error instanceof DepotError ? error : { code: 'upstream_unreachable' as const };
   return new DepotError(
     isFull ? 'no_space' : code,
     `cannot download ${label}: ${isFull ? 'the disk is full' : reasonOf(error)}`,
-    { cause: error },
+    { cause: error, ...(explanation && { explanation }) },
   );
 }
 
