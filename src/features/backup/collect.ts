@@ -55,6 +55,7 @@ export async function collect(
     architecture: (await manager.architecture().catch(() => '')) || machine(),
     package_manager: v.parse(managerName, manager.name),
     packages: wanted,
+    held: await heldDependencies(manager),
     feeds: custom.map(({ name, url }) => ({ name: name.slice(0, 200), url: url.slice(0, 600) })),
     disabled: await disabledServices(tools),
     // After a firmware upgrade the device has its own, which may be newer.
@@ -92,6 +93,12 @@ async function wantedPackages({ manager, notes }: CollectTools): Promise<Manifes
           },
     )
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function heldDependencies(manager: PackageManager): Promise<Manifest['held']> {
+  return (await addedPackages(manager)).flatMap(({ name, isAuto, isHeld }) =>
+    isAuto && isHeld === true && isPackageName(name) ? [name] : [],
+  );
 }
 
 const ofPackage = v.looseObject({ package: v.string() });

@@ -73,6 +73,8 @@ export const manifestSchema = v.object({
   package_manager: managerName,
   /** What the owner asked for, without what came with it. */
   packages: list(wantedPackage),
+  /** What of the packages that came with it is held. Sets of earlier versions lack it. */
+  held: v.optional(list(packageName), []),
   feeds: list(v.object({ name: line, url: v.pipe(v.string(), v.maxLength(600)) })),
   /** Services that the owner has switched off. */
   disabled: list(v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/))),

@@ -217,10 +217,8 @@ async function setHolds(tools: RestoreTools, context: StepContext): Promise<void
     await manager.setHold(name, { isHeld: false, isAuto: !wanted.has(name) });
   }
   await keepAsked(tools, database, [...wanted.keys()]);
-  for (const { name, is_held: isHeld } of set.packages) {
-    const entry = database.get(name);
-    if (isHeld === true && entry?.state === 'installed' && entry.isHeld !== true) {
-      await manager.setHold(name, { isHeld: true });
-    }
+  const asked = set.packages.filter((each) => each.is_held === true).map(({ name }) => name);
+  for (const name of [...asked, ...set.held]) {
+    if (database.get(name)?.state === 'installed') await manager.setHold(name, { isHeld: true });
   }
 }
