@@ -9,6 +9,7 @@ import {
   statSync,
   unlinkSync,
   writeFileSync,
+  type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -59,6 +60,7 @@ export async function claimState(options: ClaimOptions): Promise<void> {
   makeFolder(options);
   await lock(options, deadline);
   await waitForHolder(options, deadline);
+  removeUnfinished(options.folder);
   const { pid } = process;
   const startTicks = readProcess(pid)?.startTicks ?? 0;
   writeNote(options.folder, { pid, startTicks, bootId: await options.processes.bootId() });
@@ -130,6 +132,27 @@ async function waitForHolder({ folder, processes }: ClaimOptions, deadline: numb
     if (!(await processes.isAlive({ ...note, isOnTerminal: false }))) return;
     if (performance.now() > deadline) throw heldBy(note);
     await delay(POLL_MS);
+  }
+}
+
+/** As `replaceFile` names and makes what is to take the place of a record. */
+const UNFINISHED = /^[a-z][a-z-]*(?:\.json)?\.\d{1,7}\.new$/;
+
+/**
+ * What daemons that were killed left beside records that they were replacing. Nobody replaces any
+ * now. What is a link, somebody else's or for others to read is none of theirs.
+ */
+function removeUnfinished(folder: string): void {
+  const isOwn = ({ uid, mode }: Stats): boolean =>
+    uid === process.getuid?.() && (mode & 0o777) === 0o600;
+  try {
+    if ((statSync(folder).mode & 0o022) !== 0) return;
+    for (const name of readdirSync(folder).filter((each) => UNFINISHED.test(each))) {
+      const entry = lstatSync(join(folder, name));
+      if (entry.isFile() && isOwn(entry)) unlinkSync(join(folder, name));
+    }
+  } catch {
+    // They are small, and the next start tries again.
   }
 }
 

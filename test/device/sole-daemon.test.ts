@@ -1,6 +1,16 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -50,6 +60,36 @@ test('a second daemon on the same device does not start, and the first loses not
   await daemon.restart();
 
   expect(await daemon.status(task)).toMatchObject({ state: 'done' });
+});
+
+test('what a killed daemon left of records that it was writing goes, and nothing else does', async () => {
+  const state = join(device.root, 'etc/depotd');
+  const daemon = await start();
+  await daemon.kill('SIGKILL');
+  const at = (name: string): string => join(state, name);
+  await writeFile(at('device-id.json.123.new'), '{"uid', { mode: 0o600 });
+  await writeFile(at('password.4194303.new'), '', { mode: 0o600 });
+  const kept = [
+    'notes.txt.5.new',
+    'read-by-all.json.5.new',
+    'folder.json.5.new',
+    'link.json.5.new',
+  ];
+  await writeFile(at('notes.txt.5.new'), '', { mode: 0o600 });
+  await writeFile(at('read-by-all.json.5.new'), '', { mode: 0o644 });
+  await mkdir(at('folder.json.5.new'), { mode: 0o700 });
+  await symlink(at('notes.txt.5.new'), at('link.json.5.new'));
+  if (process.getuid?.() === 0) {
+    kept.push('of-another.json.5.new');
+    await writeFile(at('of-another.json.5.new'), '', { mode: 0o600 });
+    await chown(at('of-another.json.5.new'), ANOTHER_USER, ANOTHER_USER);
+  }
+
+  await daemon.restart();
+
+  const left = (await readdir(state)).filter((name) => name.endsWith('.new'));
+  expect(left.sort()).toEqual(kept.sort());
+  for (const name of left) await rm(at(name), { recursive: true });
 });
 
 test('a daemon that is started before the last one has ended waits for it, and keeps its socket', async () => {
