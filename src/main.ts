@@ -98,6 +98,8 @@ function obeySignals(starting: Promise<Daemon>): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // Node would open a debugger, on a port where every user of the device runs code as this one.
+  process.on('SIGUSR1', () => undefined);
   process.on(
     'SIGHUP',
     () =>

@@ -74,6 +74,19 @@ test('a path of the forge that hides the panel is told when it comes into force'
   );
 });
 
+test('no signal opens a debugger, which would be a port for every user of the device', async () => {
+  await writeFile(config, "config depotd 'main'\n");
+  await daemon.restart();
+  const readings = daemon.log.filter((line) => line.includes('configuration read again')).length;
+  process.kill(daemon.pid, 'SIGUSR1');
+  hangUp();
+
+  await expect
+    .poll(() => daemon.log.filter((line) => line.includes('configuration read again')).length)
+    .toBe(readings + 1);
+  expect(daemon.log.filter((line) => /debugger|inspector/i.test(line))).toEqual([]);
+});
+
 test('a signal right after the daemon said that it listens is heeded', async () => {
   await writeFile(config, "config depotd 'main'\n");
   const readings = daemon.log.filter((line) => line.includes('configuration read again')).length;
