@@ -29,6 +29,8 @@ export type Main = typeof main;
 export async function main(keepCode: () => void): Promise<void> {
   deferFetchClasses();
   deferPerformance();
+  // Whatever started it: what packages write is for all to read, and for root alone to write.
+  process.umask(0o022);
   const source = readCommandLine();
   try {
     const starting = startDaemon(source);
