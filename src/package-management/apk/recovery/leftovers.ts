@@ -37,7 +37,11 @@ export async function findLeftovers(
   const files = new Map<string, RecordedFile[]>();
   const records = await readInstalled(locations.installed, {
     filesOf: (name) => names.has(name),
-    onFile: (file, owner) => void files.set(owner, [...(files.get(owner) ?? []), file]),
+    onFile: (file, owner) => {
+      const its = files.get(owner);
+      if (its === undefined) files.set(owner, [file]);
+      else its.push(file);
+    },
   });
   const found: Leftovers = { installed: [], changed: [], removed: [] };
   for (const { action, name, from, to } of changes) {

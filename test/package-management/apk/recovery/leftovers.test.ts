@@ -6,7 +6,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../../../src/config/config.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
 import { createLocations } from '../../../../src/package-management/apk/database/locations.ts';
-import { removeLeftovers } from '../../../../src/package-management/apk/recovery/leftovers.ts';
+import {
+  findLeftovers,
+  removeLeftovers,
+} from '../../../../src/package-management/apk/recovery/leftovers.ts';
 import { createApkDevice } from '../../../device/apk-device/apk-device.ts';
 
 const SOMEBODY = 1234;
@@ -56,3 +59,27 @@ test.skipIf(process.getuid?.() !== 0)(
     ]);
   },
 );
+
+test('the files of a large package are gone through once', async () => {
+  const device = await createApkDevice();
+  onTestFinished(() => device.close());
+  const { root } = device;
+  const config = loadConfig({ file: '/dev/null', overrides: [`main.root=${root}`] });
+  const locations = createLocations(createPaths(config));
+  const files = Array.from({ length: 50_000 }, (_, index) => `R:${index}\n`).join('');
+  const record = `P:large\nV:1.0-r1\nA:noarch\nF:usr/share/large\n${files}\n`;
+  await writeFile(locations.installed, record);
+  const changes = [{ action: 'Upgrading', name: 'large', from: '1.0-r1', to: '2.0-r1' } as const];
+  const rest = { kept: [], absent: [], folders: [], created: {} };
+  const before = process.cpuUsage();
+
+  const found = await findLeftovers(
+    { jobId: '0', verb: 'upgrade', names: ['large'], changes, ...rest },
+    { root, locations },
+    false,
+  );
+
+  const { user, system } = process.cpuUsage(before);
+  expect(found).toEqual({ installed: [], changed: ['large'], removed: [] });
+  expect((user + system) / 1_000_000).toBeLessThan(2);
+}, 60_000);
