@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
+import { createApk } from '../../device/apk-device/apk.ts';
 import { runCommand } from '../../device/command.ts';
 import { largePackage } from '../../device/packages/awkward-packages.ts';
 import type { ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
@@ -154,3 +155,25 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
     },
   );
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a file that is sent counts with what it takes unpacked',
+  async () => {
+    const { store, folder } = await openSmallStore(8);
+    const zeros = { '/usr/share/sent': { content: Buffer.alloc(0.9 * MIB) } };
+    const { bytes } = createApk({ name: 'sent', version: '1.0-r1', files: zeros });
+    const filler = join(folder, 'filler');
+    await writeFile(filler, Buffer.alloc(8 * MIB)).catch(() => undefined);
+    const { size } = await stat(filler);
+    await truncate(filler, size - 1.5 * MIB);
+
+    const { state, error } = await store.upload(bytes);
+
+    expect(bytes.length).toBeLessThan(0.1 * MIB);
+    expect([state, error]).toEqual([
+      'failed',
+      expect.stringMatching(/it needs 9\d\d\.\d\d KiB and 1\.00 MiB to spare on the device/),
+    ]);
+    expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+  },
+);

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Remembering } from '../../../jobs/memory.ts';
@@ -9,6 +9,7 @@ import type { PackageChange } from '../../manager.ts';
 import { chosen, transactionSlots } from '../../memory.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
+import { readPackageFile } from '../package-file/apk-file.ts';
 import { downloadsOf } from './download.ts';
 import { checkPlan, purposeOf } from './plan-check.ts';
 import { findShortage, measureRoom, sizeOf } from './room.ts';
@@ -102,7 +103,7 @@ async function chooseCache(
   const known = {
     offers: await offers(changes.map(({ name }) => name)),
     records: await reader.records(),
-    file: change.file && { ...change.file, installedBytes: (await stat(change.file.path)).size },
+    file: change.file && { ...change.file, ...(await readPackageFile(change.file.path, Infinity)) },
   };
   const room = await measureRoom(
     installation,
