@@ -16,7 +16,9 @@ import { createNoUpgrades } from '../../package-management/no-upgrades.ts';
 import { createUndoStore } from '../../package-management/undo/store.ts';
 import { selectManager } from '../../package-management/select.ts';
 import { valuesOf } from '../../config/config.ts';
+import { failureTo } from '../../errors.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
+import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { JobKind } from '../../jobs/kinds.ts';
 import { retriedStart } from '../../jobs/retried-start.ts';
@@ -43,15 +45,17 @@ export async function createPackagesFeature(
 ): Promise<PackagesFeature> {
   const wanted = valuesOf(context.config(), PACKAGES_SECTION).manager;
   const manager = await (await selectManager(context.paths, wanted)).create(context);
-  const catalog = createCatalog({
-    manager,
-    log: context.log,
-    // A job's own copy is what its repair goes back to.
-    afterChange: async () => {
-      const jobs = context.queue.all();
-      if (jobs.some(({ lane, state }) => lane === PACKAGE_LANE && !isEnded(state))) return;
-      await manager.atRest?.();
-    },
+  const { log, queue } = context;
+  // A job's own copy is what its repair goes back to.
+  const afterChange = async (): Promise<void> => {
+    const isOpen = ({ lane, state }: Job): boolean => lane === PACKAGE_LANE && !isEnded(state);
+    if (!queue.all().some(isOpen)) await manager.atRest?.();
+  };
+  const catalog = createCatalog({ manager, log, afterChange });
+  // One that was done has said what it leaves.
+  const endOf = queue.onChange(({ lane, state }) => {
+    if (lane !== PACKAGE_LANE || !isEnded(state) || state === 'done') return;
+    void afterChange().catch(failureTo(log, 'package database not copied'));
   });
   const updateEveryHours = (): number =>
     valuesOf(context.config(), PACKAGES_SECTION).update_every_h;
@@ -93,6 +97,7 @@ export async function createPackagesFeature(
       return Promise.resolve();
     },
     close: async () => {
+      endOf();
       regular.close();
       clearTimeout(watch);
       await watching;
