@@ -16,32 +16,29 @@ export interface PanelSession {
   mayWrite: boolean;
 }
 
-export interface CredentialOptions {
+export type Credentials = ReturnType<typeof createCredentials>;
+
+interface CredentialOptions {
   /** File with the device's own forge token; empty: there is none. */
   tokenFile: string;
   session: (request: CallerRequest) => Promise<PanelSession | undefined>;
 }
 
 /** Lends the device's own forge token to the panel. */
-export interface Credentials {
-  /**
-   * Whether a request might be lent the token: it brings no `Authorization` of its own, and its
-   * path below the API root is not the forge's administration, for the token may be an
-   * administrator's.
-   */
-  mayLend(request: CallerRequest, path: string): boolean;
-  /**
-   * @returns the `Authorization` to send; undefined: none, as there is no valid session of this
-   *   origin; or why the request is refused
-   */
-  lend(request: CallerRequest): Promise<string | undefined | Failure>;
-}
-
-export function createCredentials({ tokenFile, session }: CredentialOptions): Credentials {
+export function createCredentials({ tokenFile, session }: CredentialOptions) {
   return {
-    mayLend: (request, path) =>
+    /**
+     * Whether a request might be lent the token: it brings no `Authorization` of its own, and its
+     * path below the API root is not the forge's administration, for the token may be an
+     * administrator's.
+     */
+    mayLend: (request: CallerRequest, path: string): boolean =>
       tokenFile !== '' && request.headers.authorization === undefined && !isAdminPath(path),
-    lend: async (request) => {
+    /**
+     * @returns the `Authorization` to send; undefined: none, as there is no valid session of this
+     *   origin; or why the request is refused
+     */
+    lend: async (request: CallerRequest): Promise<string | undefined | Failure> => {
       const found = isForeign(request) ? undefined : await session(request);
       if (found === undefined) return undefined;
       if (!isReading(request.method) && !found.mayWrite) {

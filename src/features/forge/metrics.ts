@@ -3,19 +3,10 @@ import type { Metric, Sample } from '../../http/metrics-text.ts';
 import type { Route } from './routes.ts';
 import type { PoolStats } from './upstream/pool.ts';
 
-/**
- * Counts by operation. The labels come from the table of routes, never from a request, so their
- * number is bounded.
- */
-export interface Metrics {
-  /** A request that an operation was found for, when it is over. */
-  record(request: FinishedRequest): void;
-  /** A request that the proxy itself refused or failed. */
-  recordFailure(code: ErrorCode): void;
-  report(pool: PoolStats): Metric[];
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
-export interface FinishedRequest {
+/** A request that an operation was found for, when it is over. */
+interface FinishedRequest {
   route: Route;
   method: string;
   /** 0 if the caller went away before the answer. */
@@ -41,7 +32,11 @@ interface Counts {
   responseBytes: number;
 }
 
-export function createMetrics(): Metrics {
+/**
+ * Counts by operation. The labels come from the table of routes, never from a request, so their
+ * number is bounded.
+ */
+export function createMetrics() {
   const byOperation = new Map<string, Counts>();
   const failures = new Map<ErrorCode, number>();
 
@@ -63,7 +58,8 @@ export function createMetrics(): Metrics {
   };
 
   return {
-    record: ({ route, method, status, seconds, requestBytes, responseBytes }) => {
+    record: (request: FinishedRequest): void => {
+      const { route, method, status, seconds, requestBytes, responseBytes } = request;
       const counts = countsOf(route, method);
       add(counts.byStatus, STATUS_CLASSES[Math.floor(status / 100)] ?? 'gone');
       const bucket = bucketOf(seconds);
@@ -73,8 +69,9 @@ export function createMetrics(): Metrics {
       counts.requestBytes += requestBytes;
       counts.responseBytes += responseBytes;
     },
-    recordFailure: (code) => add(failures, code),
-    report: (pool) => {
+    /** A request that the proxy itself refused or failed. */
+    recordFailure: (code: ErrorCode): void => add(failures, code),
+    report: (pool: PoolStats): Metric[] => {
       const all = [...byOperation.values()];
       return [requests(all), durations(all), ...bytes(all), failed(failures), connections(pool)];
     },

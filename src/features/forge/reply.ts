@@ -12,14 +12,14 @@ export interface Reply extends ResponseSink {
   sentBytes(): number;
 }
 
-export interface ReplyOptions {
-  /** Computed only if it is needed. */
-  view: () => CallerView;
-  fail: Reply['fail'];
-}
-
-/** Hands the forge's answer to the caller as it comes, no faster than the caller takes it. */
-export function createReply(response: CallerResponse, { view, fail }: ReplyOptions): Reply {
+/**
+ * Hands the forge's answer to the caller as it comes, no faster than the caller takes it.
+ * @param view computed only if it is needed
+ */
+export function createReply(
+  response: CallerResponse,
+  { view, fail }: { view: () => CallerView; fail: Reply['fail'] },
+): Reply {
   let sentBytes = 0;
   /**
    * The end of the body: as text it leaves together with the head in one write; latin1 gives back

@@ -18,26 +18,21 @@ const OWN_BYTES = 65_536;
 const SHARED_BYTES = 4_194_304;
 const READ_AHEAD_MS = 10_000;
 
-/** What was read of a request's body, and whether that is all of it. */
-export interface ReadAhead {
-  bytes: Buffer;
-  isWhole: boolean;
-}
+export type BodyReader = ReturnType<typeof createBodyReader>;
 
-/**
- * Reads a body up to the limit, or to its end. The request is left paused. It ends early, not
- * whole, if the caller goes away. What was read counts until the answer is over.
- */
-export type BodyReader = (
-  request: Readable,
-  response: Pick<CallerResponse, 'once'>,
-) => Promise<ReadAhead>;
-
-export function createBodyReader(): BodyReader {
+export function createBodyReader() {
   const held = new Set<Gathered>();
   const isFull = (): boolean =>
     [...held].reduce((sum, body) => sum + body.length(), 0) > SHARED_BYTES;
-  return (request, response) => {
+  /**
+   * Reads a body up to the limit, or to its end, and says whether that is all of it. The request is
+   * left paused. It ends early, not whole, if the caller goes away. What was read counts until the
+   * answer is over.
+   */
+  return (
+    request: Readable,
+    response: Pick<CallerResponse, 'once'>,
+  ): Promise<{ bytes: Buffer; isWhole: boolean }> => {
     // Of a caller who has gone nobody says any more that the answer is over.
     if (request.destroyed) {
       return Promise.resolve({ bytes: Buffer.alloc(0), isWhole: request.readableEnded });

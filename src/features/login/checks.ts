@@ -3,7 +3,7 @@ import type { Paths } from '../../device/paths.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { FirstPassword } from './first-password.ts';
 import { hasOwnerPassword } from './owner-password.ts';
-import type { Password } from './ports.ts';
+import type { Password } from './password.ts';
 
 export interface ExaminedLogin {
   auth: Config['main']['auth'];

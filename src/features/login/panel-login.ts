@@ -14,8 +14,7 @@ import type { LoginMethod } from './method.ts';
 import { hasOwnerPassword } from './owner-password.ts';
 import { missing } from './password-login.ts';
 import { noRight, type Origin, type PanelSessions } from './panel-sessions.ts';
-import type { Rpcd, RpcdSession } from './ports.ts';
-import { isSessionId } from './rpcd.ts';
+import { isSessionId, type Rpcd, type RpcdSession } from './rpcd.ts';
 import type { NewSession } from './session-cookie.ts';
 
 export interface PanelLoginTools {

@@ -1,9 +1,8 @@
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Session } from '../../http/route.ts';
-import { hashOf, type Sessions } from '../../http/session/sessions.ts';
+import { hashOf } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
-import type { Rpcd, RpcdSession } from './ports.ts';
-import { isSessionId } from './rpcd.ts';
+import { isSessionId, type Rpcd, type RpcdSession } from './rpcd.ts';
 import {
   cookieValues,
   halvesIn,
@@ -14,16 +13,7 @@ import {
 } from './session-cookie.ts';
 import { createSessionLookups } from './session-lookups.ts';
 
-/** The sessions of `main.auth panel`: each stands for one of rpcd's and ends with it. */
-export interface PanelSessions extends Sessions {
-  /**
-   * Starts a session that stands for one of rpcd's, in place of those whose cookie the request
-   * comes with.
-   */
-  begin: (headers: Headers, session: RpcdSession, origin: Origin) => NewSession;
-  /** Ends the session of that token, which the request comes with. */
-  logOut: (headers: Headers, token: string) => Promise<void>;
-}
+export type PanelSessions = ReturnType<typeof createPanelSessions>;
 
 /**
  * Where rpcd's session comes from, and so when it ends with the one that stands for it:
@@ -60,7 +50,7 @@ interface Candidate {
 }
 
 /**
- * Invariants:
+ * The sessions of `main.auth panel`: each stands for one of rpcd's and ends with it. Invariants:
  *  - an id for a cookie is made here and nowhere else: one that a request brings is only ever
  *    compared, so that nobody can plant it;
  *  - a cookie counts with the key that was made with it and with no other, LuCI's own as it comes;
@@ -75,7 +65,7 @@ export function createPanelSessions({
   log: Log;
   /** Milliseconds of a clock that is never set back. */
   now?: () => number;
-}): PanelSessions {
+}) {
   const lookups = createSessionLookups({ rpcd, log, now });
   /** By the hash of their key, in the order in which they began. */
   const standIns = new Map<string, StandIn>();
@@ -121,9 +111,10 @@ export function createPanelSessions({
   };
 
   return {
-    find: (headers) => findBy(headers, lookups.find),
-    peek: (headers) => findBy(headers, lookups.peek),
-    begin: (headers, session, origin) => {
+    find: (headers: Headers) => findBy(headers, lookups.find),
+    peek: (headers: Headers) => findBy(headers, lookups.peek),
+    /** In place of those whose cookie the request comes with. */
+    begin: (headers: Headers, session: RpcdSession, origin: Origin): NewSession => {
       const { id, username } = session;
       for (const key of keysOfCookies(standIns, headers)) end(key);
       const begun = newSession();
@@ -133,7 +124,8 @@ export function createPanelSessions({
       lookups.learn(session);
       return begun;
     },
-    logOut: async (headers, token) => {
+    /** Ends the session of that token, which the request comes with. */
+    logOut: async (headers: Headers, token: string): Promise<void> => {
       for (const candidate of candidatesIn(standIns, headers)) {
         const found = await lookups.find(candidate.id);
         if (found === undefined || sessionOf(candidate, found)?.token !== token) continue;

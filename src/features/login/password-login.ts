@@ -10,7 +10,7 @@ import { isRoot } from './attempt-source.ts';
 import type { FirstPassword } from './first-password.ts';
 import type { LoginMethod } from './method.ts';
 import type { PasswordSessions } from './password-sessions.ts';
-import type { Password } from './ports.ts';
+import type { Password } from './password.ts';
 
 export interface PasswordLoginTools {
   sessions: PasswordSessions;

@@ -1,5 +1,5 @@
 import type { Session } from '../../http/route.ts';
-import { hashOf, type Sessions } from '../../http/session/sessions.ts';
+import { hashOf } from '../../http/session/sessions.ts';
 import {
   halvesIn,
   keysOfCookies,
@@ -8,14 +8,7 @@ import {
   type NewSession,
 } from './session-cookie.ts';
 
-/** The sessions of `main.auth password`. They end with the daemon. */
-export interface PasswordSessions extends Sessions {
-  /** Starts a session in place of those whose cookie the request comes with. */
-  begin: (headers: Headers) => NewSession;
-  /** Ends the sessions that a request comes with. */
-  end: (headers: Headers) => void;
-  endAll: () => void;
-}
+export type PasswordSessions = ReturnType<typeof createPasswordSessions>;
 
 /** A session ends when nothing has been asked with it for so long. */
 const IDLE_MS = 3_600_000;
@@ -23,14 +16,12 @@ const IDLE_MS = 3_600_000;
 const MOST_SESSIONS = 64;
 
 /**
- * `main.auth password`. An id is made here and nowhere else: one that a request brings is only ever
- * looked up, so that nobody can plant it.
+ * The sessions of `main.auth password`. They end with the daemon. An id is made here and nowhere
+ * else: one that a request brings is only ever looked up, so that nobody can plant it.
  * @param now milliseconds of a clock that is never set back: a router's jumps by decades when it
  *   learns the time
  */
-export function createPasswordSessions(
-  now: () => number = () => performance.now(),
-): PasswordSessions {
+export function createPasswordSessions(now: () => number = () => performance.now()) {
   /** By the hash of their key, in the order of their last use; `cookie` is a hash, too. */
   const sessions = new Map<string, { cookie: string; session: Session; usedAt: number }>();
   const use = (key: string, entry: { cookie: string; session: Session }): Session => {
@@ -51,13 +42,14 @@ export function createPasswordSessions(
     return ids.has(sessions.get(key)?.cookie ?? '') ? key : undefined;
   };
   return {
-    find: (headers) => {
+    find: (headers: Headers): Promise<Session | undefined> => {
       const key = keyIn(headers) ?? '';
       const entry = sessions.get(key);
       return Promise.resolve(entry === undefined ? undefined : use(key, entry));
     },
-    peek: (headers) => Promise.resolve(sessions.get(keyIn(headers) ?? '')?.session),
-    begin: (headers) => {
+    peek: (headers: Headers) => Promise.resolve(sessions.get(keyIn(headers) ?? '')?.session),
+    /** Starts a session in place of those whose cookie the request comes with. */
+    begin: (headers: Headers): NewSession => {
       for (const key of keysOfCookies(sessions, headers)) sessions.delete(key);
       const { id, key } = newSession();
       const session = { user: '', token: randomSecret(), mayWrite: true };
@@ -65,7 +57,8 @@ export function createPasswordSessions(
       removeOld();
       return { id, key };
     },
-    end: (headers) => void sessions.delete(keyIn(headers) ?? ''),
+    /** Ends the sessions that a request comes with. */
+    end: (headers: Headers) => void sessions.delete(keyIn(headers) ?? ''),
     endAll: () => sessions.clear(),
   };
 }

@@ -3,8 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import { replaceFile } from '../../device/durable-file.ts';
-import type { Password } from './ports.ts';
 import { createConcurrencyLimit, type ConcurrencyLimit } from '../../device/concurrency-limit.ts';
+
+/** Where somebody stands in line. */
+interface Asker {
+  /** Does not stand behind strangers. */
+  isTrusted: boolean;
+  /** Each client has its turn, however often another one asks. */
+  client: string;
+}
 
 interface Hash {
   /** scrypt's N, r and p (RFC 7914). */
@@ -24,12 +31,15 @@ const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 const MOST_WAITING = 32;
 
+export type Password = ReturnType<typeof createPassword>;
+
 /**
  * The device's password: an scrypt hash in the file `password` of the state folder, read anew each
  * time, so that an owner who has forgotten it can remove the file. One check runs at a time, and
- * one more for who is trusted: each needs 16 MiB and a core.
+ * one more for who is trusted: each needs 16 MiB and a core. What it does throws DepotError
+ * unavailable if the file cannot be read.
  */
-export function createPassword(stateDir: string): Password {
+export function createPassword(stateDir: string) {
   const file = join(stateDir, 'password');
   const createLimit = (): ConcurrencyLimit =>
     createConcurrencyLimit({
@@ -44,8 +54,9 @@ export function createPassword(stateDir: string): Password {
     await replaceFile(file, formatHash({ ...NEW_HASH, salt, key }));
   };
   return {
-    isSet: async () => (await readHashFile(file)) !== undefined,
-    matches: (text, { isTrusted, client }) =>
+    isSet: async (): Promise<boolean> => (await readHashFile(file)) !== undefined,
+    /** false if none is set. Takes a good part of a second. */
+    matches: (text: string, { isTrusted, client }: Asker): Promise<boolean> =>
       (isTrusted ? limits.trusted : limits.strangers)(async () => {
         for (;;) {
           const line = await readHashFile(file);
@@ -56,9 +67,12 @@ export function createPassword(stateDir: string): Password {
           if ((await readHashFile(file)) === line) return isRight;
         }
       }, client),
-    set: (text) => limits.trusted(() => write(text)),
-    // One at a time: whoever comes second finds the first one's.
-    setFirst: (text) =>
+    set: (text: string): Promise<void> => limits.trusted(() => write(text)),
+    /**
+     * One at a time: whoever comes second finds the first one's.
+     * @throws DepotError forbidden if one is set already
+     */
+    setFirst: (text: string): Promise<void> =>
       limits.trusted(async () => {
         if ((await readHashFile(file)) === undefined) return write(text);
         throw new DepotError('forbidden', 'cannot set the first password: one is set by now');

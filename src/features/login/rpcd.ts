@@ -8,7 +8,6 @@ import {
 } from '../../device/ubus/connection.ts';
 import type { UbusTable, Wanted } from '../../device/ubus/blob.ts';
 import { DepotError } from '../../errors.ts';
-import type { Rpcd, RpcdSession } from './ports.ts';
 
 /** rpcd answers within milliseconds; counted from the question, waiting for a turn included. */
 const TIMEOUT_MS = 3000;
@@ -22,13 +21,27 @@ export function isSessionId(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text) && !/^0+$/.test(text);
 }
 
+/** A log-in session of rpcd, which logs people in to the device's admin panel. */
+export interface RpcdSession {
+  id: string;
+  username: string;
+  /** LuCI's request-forgery token; none in a session that LuCI did not begin. */
+  token: string | undefined;
+  /** By rpcd's access group `depotd`; `root` always may. */
+  mayRead: boolean;
+  mayWrite: boolean;
+}
+
+export type Rpcd = ReturnType<typeof createRpcd>;
+
 /**
- * rpcd's object `session` on ubus. Those who are known, strangers, log-ins and looks at all
- * sessions wait in lines of their own, so that a flood in one holds nobody in another.
+ * Who is logged in to the device: rpcd's object `session` on ubus. Those who are known, strangers,
+ * log-ins and looks at all sessions wait in lines of their own, so that a flood in one holds nobody
+ * in another. What it does throws DepotError unavailable if rpcd cannot be asked.
  * Source: docs/reference/rpcd-sessions.md.
  * @param socketPath ubusd's socket
  */
-export function createRpcd({ socketPath }: { socketPath: string }): Rpcd {
+export function createRpcd({ socketPath }: { socketPath: string }) {
   const createLine = (): ConcurrencyLimit =>
     createConcurrencyLimit({
       most: MOST_AT_ONCE,
@@ -58,20 +71,41 @@ export function createRpcd({ socketPath }: { socketPath: string }): Rpcd {
     );
   };
   return {
-    find: ({ id, isKnown, client = '' }) =>
+    /**
+     * Renews the session's idle time. `isKnown` says that it was valid a moment ago: then it does
+     * not stand behind those who may be anybody, of whom each `client` has its turn.
+     * @returns undefined if rpcd knows no such session, or nobody has logged in to it
+     */
+    find: ({ id, isKnown, client = '' }: { id: string; isKnown: boolean; client?: string }) =>
       ask(isKnown ? lines.known : lines.strangers, (call) => findSession(call, id), { client }),
+    /**
+     * All sessions that somebody has logged in to, by id; leaves their idle time as it is. May lack
+     * some, and rights that a pattern grants.
+     */
     list: () => ask(lines.lists, listSessions),
-    logIn: ({ isTrusted, client, ...login }) =>
+    /**
+     * Who `isTrusted` does not stand behind strangers.
+     * @returns undefined if rpcd refuses; `isShared`: the session was there before, and is in use
+     */
+    logIn: ({ isTrusted, client, ...login }: Login & { isTrusted: boolean; client: string }) =>
       ask(isTrusted ? lines.trustedLogIns : lines.logIns, (call) => logIn(call, login), {
         timeoutMs: LOG_IN_TIMEOUT_MS,
         client,
       }),
-    destroy: (id) =>
+    /** Ends it; one that has ended already is fine. */
+    destroy: (id: string): Promise<void> =>
       ask(lines.known, async (call) => {
         const reply = await call({ method: 'destroy', message: { ubus_rpc_session: id } });
         if (reply.status !== UBUS_STATUS.notFound) messageOf(reply);
       }),
   };
+}
+
+interface Login {
+  username: string;
+  password: string;
+  /** How long the session may be idle. */
+  timeoutS: number;
 }
 
 type SessionCall = (call: Omit<UbusCall, 'object'>) => Promise<UbusReply>;
@@ -139,7 +173,7 @@ async function listSessions(call: SessionCall): Promise<Map<string, RpcdSession>
  */
 async function logIn(
   call: SessionCall,
-  { username, password, timeoutS }: { username: string; password: string; timeoutS: number },
+  { username, password, timeoutS }: Login,
 ): Promise<{ session: RpcdSession; isShared: boolean } | undefined> {
   const reply = await call({
     method: 'login',

@@ -27,15 +27,11 @@ export function newSession(): NewSession {
   return { id: randomSecret(), key: randomSecret() };
 }
 
-/** The hashes of both halves as a request brings them. */
-export interface Halves {
-  /** Of all cookies: a neighbour may have planted some before the right one. */
-  ids: ReadonlySet<string>;
-  /** Undefined if there is none. */
-  key: string | undefined;
-}
-
-export function halvesIn(headers: Headers): Halves {
+/**
+ * The hashes of both halves as a request brings them, the ids of all cookies: a neighbour may have
+ * planted some before the right one.
+ */
+export function halvesIn(headers: Headers) {
   const ids = cookieValues(headers, [SESSION_COOKIE]).map(hashOf);
   const key = headers.get(KEY_HEADER) ?? KEY_IN_ACCEPT.exec(headers.get('accept') ?? '')?.[1];
   return { ids: new Set(ids), key: key === undefined ? undefined : hashOf(key) };

@@ -1,6 +1,6 @@
 import { reasonOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { Rpcd, RpcdSession } from './ports.ts';
+import type { Rpcd, RpcdSession } from './rpcd.ts';
 
 /** After so long a log-out counts. From when rpcd was asked. */
 const KEPT_MS = 2000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { RpcdSession } from '../../../src/features/login/ports.ts';
+import type { RpcdSession } from '../../../src/features/login/rpcd.ts';
 import { createSessionLookups } from '../../../src/features/login/session-lookups.ts';
 import { createLog } from '../../../src/log.ts';
 

@@ -8,7 +8,7 @@ export interface DirectResponse extends CallerResponse {
   closed(): void;
 }
 
-export interface DirectResponseOptions {
+interface DirectResponseOptions {
   socket: Socket;
   /** Whether the connection ends behind the answer. */
   isLast: boolean;

@@ -1,22 +1,11 @@
-/**
- * Decodes a chunked body (RFC 9112, section 7.1), piece by piece, without copying it.
- */
-export interface ChunkedDecoder {
-  /**
-   * @param deliver called with each piece of the body; it lies in `bytes`
-   * @returns `more`; or what lies behind the end of the body, mostly nothing; or what is wrong
-   */
-  decode(
-    bytes: Buffer,
-    deliver: (piece: Buffer) => void,
-  ): 'more' | { rest: Buffer } | { problem: string };
-}
+export type ChunkedDecoder = ReturnType<typeof createChunkedDecoder>;
 
 /** A size line with its extensions, and all trailers together; longer ones are refused. Bytes. */
 const MAX_LINE_BYTES = 4096;
 const MAX_TRAILER_BYTES = 16_384;
 
-export function createChunkedDecoder(): ChunkedDecoder {
+/** Decodes a chunked body (RFC 9112, section 7.1), piece by piece, without copying it. */
+export function createChunkedDecoder() {
   let state: 'size' | 'data' | 'data-end' | 'trailer' = 'size';
   let left = 0;
   let line = '';
@@ -56,7 +45,14 @@ export function createChunkedDecoder(): ChunkedDecoder {
     return false;
   };
 
-  const decode: ChunkedDecoder['decode'] = (bytes, deliver) => {
+  /**
+   * @param deliver called with each piece of the body; it lies in `bytes`
+   * @returns `more`; or what lies behind the end of the body, mostly nothing; or what is wrong
+   */
+  return (
+    bytes: Buffer,
+    deliver: (piece: Buffer) => void,
+  ): 'more' | { rest: Buffer } | { problem: string } => {
     let position = 0;
     while (position < bytes.length) {
       if (state === 'data') {
@@ -78,7 +74,6 @@ export function createChunkedDecoder(): ChunkedDecoder {
     }
     return 'more';
   };
-  return { decode };
 }
 
 /**

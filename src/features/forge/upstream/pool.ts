@@ -1,34 +1,9 @@
-import type { Call, CallFailure, ResponseSink, Timeouts } from './call.ts';
+import type { Call, CallFailure, ResponseSink } from './call.ts';
 import { createConnection, type Connection, type ConnectionOwner } from './connection.ts';
 
-/**
- * Keep-alive connections to one forge, bounded in number. Invariants:
- * - at most `MAX_CONNECTIONS` are open and `MAX_WAITING` calls wait, first come first served;
- * - a call is sent a second time only if it is GET, HEAD or OPTIONS without a body and the first
- *   went to a connection that had served before and was closed without a byte of an answer (RFC
- *   9110, section 9.2.2; RFC 9112, section 9.3.1);
- * - every connection and every waiting call has a deadline, looked at every `SWEEP_MS`.
- */
-export interface Pool {
-  /** @returns what ends the call early; harmless after its end */
-  send(call: Call, sink: ResponseSink): () => void;
-  stats(): PoolStats;
-  /** Ends every connection; calls under way fail. */
-  close(): void;
-}
-
-export interface PoolStats {
-  open: number;
-  idle: number;
-  waiting: number;
-}
-
-export interface PoolOptions {
-  timeouts: Timeouts;
-  open: ConnectionOwner['open'];
-  /** A connection stands. */
-  connected: () => void;
-}
+export type Pool = ReturnType<typeof createPool>;
+export type PoolStats = ReturnType<Pool['stats']>;
+type PoolOptions = Pick<ConnectionOwner, 'timeouts' | 'open' | 'connected'>;
 
 const MAX_CONNECTIONS = 512;
 const MAX_WAITING = 1024;
@@ -39,7 +14,15 @@ const SWEEP_MS = 250;
  */
 const FRESH_MS = 1000;
 
-export function createPool(options: PoolOptions): Pool {
+/**
+ * Keep-alive connections to one forge, bounded in number. Invariants:
+ * - at most `MAX_CONNECTIONS` are open and `MAX_WAITING` calls wait, first come first served;
+ * - a call is sent a second time only if it is GET, HEAD or OPTIONS without a body and the first
+ *   went to a connection that had served before and was closed without a byte of an answer (RFC
+ *   9110, section 9.2.2; RFC 9112, section 9.3.1);
+ * - every connection and every waiting call has a deadline, looked at every `SWEEP_MS`.
+ */
+export function createPool(options: PoolOptions) {
   const state: State = {
     options,
     connections: new Set(),
@@ -50,7 +33,8 @@ export function createPool(options: PoolOptions): Pool {
     sweeper: undefined,
   };
   return {
-    send: (call, sink) =>
+    /** @returns what ends the call early; harmless after its end */
+    send: (call: Call, sink: ResponseSink): (() => void) =>
       send(state, {
         call,
         sink,
@@ -64,7 +48,8 @@ export function createPool(options: PoolOptions): Pool {
       idle: state.idle.length + state.resting.length,
       waiting: state.waiting.length,
     }),
-    close: () => {
+    /** Ends every connection; calls under way fail. */
+    close: (): void => {
       state.isClosed = true;
       for (const ticket of state.waiting.splice(0)) ticket.sink.fail(STOPPING);
       for (const connection of state.connections) connection.destroy(STOPPING);

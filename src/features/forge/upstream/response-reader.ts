@@ -2,19 +2,9 @@ import type { ResponseSink } from './call.ts';
 import { createChunkedDecoder, type ChunkedDecoder } from './chunked-decoder.ts';
 import { parseResponseHead, type ResponseHead } from './response-head.ts';
 
-/** Turns what is read from a connection into head, pieces and end of one answer after the other. */
-export interface ResponseReader {
-  /** A request of this method was written: its answer comes next. */
-  begin(method: string): void;
-  /** @returns what is wrong with the answer, if anything is */
-  receive(piece: Buffer): string | undefined;
-  /** Whether the last answer ended where it said and the forge keeps the connection. */
-  isReusable(): boolean;
-  /** Whether the end of the connection is the proper end of the answer. */
-  endsWithConnection(): boolean;
-}
+export type ResponseReader = ReturnType<typeof createResponseReader>;
 
-export interface ResponseReaderOwner {
+interface ResponseReaderOwner {
   sink: () => ResponseSink | undefined;
   /** The sink keeps a piece … */
   hold: () => void;
@@ -27,7 +17,8 @@ export interface ResponseReaderOwner {
 const MAX_HEAD_BYTES = 65_536;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-export function createResponseReader(owner: ResponseReaderOwner): ResponseReader {
+/** Turns what is read from a connection into head, pieces and end of one answer after the other. */
+export function createResponseReader(owner: ResponseReaderOwner) {
   const reading: Reading = {
     owner,
     method: '',
@@ -39,7 +30,8 @@ export function createResponseReader(owner: ResponseReaderOwner): ResponseReader
     hasRest: false,
   };
   return {
-    begin: (method) =>
+    /** A request of this method was written: its answer comes next. */
+    begin: (method: string) =>
       Object.assign(reading, {
         method,
         phase: 'head',
@@ -47,9 +39,12 @@ export function createResponseReader(owner: ResponseReaderOwner): ResponseReader
         head: undefined,
         hasRest: false,
       }),
-    receive: (piece) =>
+    /** @returns what is wrong with the answer, if anything is */
+    receive: (piece: Buffer): string | undefined =>
       reading.phase === 'head' ? receiveHead(reading, piece) : receiveBody(reading, piece),
+    /** Whether the last answer ended where it said and the forge keeps the connection. */
     isReusable: () => reading.head?.isPersistent === true && !reading.hasRest,
+    /** Whether the end of the connection is the proper end of the answer. */
     endsWithConnection: () => reading.phase === 'body' && reading.head?.framing.kind === 'close',
   };
 }
@@ -102,7 +97,7 @@ function beginBody(reading: Reading, head: ResponseHead, rest: Buffer): string |
 
 function receiveBody(reading: Reading, bytes: Buffer): string | undefined {
   if (reading.decoder !== undefined) {
-    const result = reading.decoder.decode(bytes, (piece) => deliver(reading, piece));
+    const result = reading.decoder(bytes, (piece) => deliver(reading, piece));
     if (result === 'more') return undefined;
     if ('problem' in result) return result.problem;
     finish(reading, result.rest);

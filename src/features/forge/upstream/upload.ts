@@ -1,25 +1,17 @@
 import type { Socket } from 'node:net';
 import type { RequestBody } from './call.ts';
 
-/** The body of a request on its way to the forge, no faster than the forge takes it. */
-export interface Upload {
-  /** Whether the last byte has been written. */
-  isDone(): boolean;
-  /**
-   * The answer is over or the connection gone: nothing more is written, and what the caller still
-   * sends is thrown away.
-   */
-  stop(): void;
-}
+export type Upload = ReturnType<typeof createUpload>;
 
-export interface UploadOptions {
+interface UploadOptions {
   body: RequestBody;
   socket: Socket;
   /** Called whenever bytes went on. */
   moved: () => void;
 }
 
-export function createUpload({ body, socket, moved }: UploadOptions): Upload {
+/** The body of a request on its way to the forge, no faster than the forge takes it. */
+export function createUpload({ body, socket, moved }: UploadOptions) {
   const { source, prefix, isChunked } = body;
   let isDone = false;
 
@@ -44,6 +36,10 @@ export function createUpload({ body, socket, moved }: UploadOptions): Upload {
     if (isChunked) socket.write('0\r\n\r\n', 'latin1');
     stop();
   };
+  /**
+   * The answer is over or the connection gone: nothing more is written, and what the caller still
+   * sends is thrown away.
+   */
   const stop = (): void => {
     source.off('data', pass);
     source.off('end', ended);
@@ -62,5 +58,9 @@ export function createUpload({ body, socket, moved }: UploadOptions): Upload {
     // It may have been paused by whoever read ahead.
     source.resume();
   }
-  return { isDone: () => isDone, stop };
+  return {
+    /** Whether the last byte has been written. */
+    isDone: () => isDone,
+    stop,
+  };
 }
