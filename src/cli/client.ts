@@ -12,34 +12,16 @@ import {
 import { parseEvents, type ServerEvent } from './server-events.ts';
 import type { Target } from './target.ts';
 
+export type Client = ReturnType<typeof createClient>;
+
 /**
  * The daemon's interface. Every failure is a DepotError: `upstream_unreachable` if nobody
  * answers, or somebody who is not the daemon; `unavailable` while it stops, or if a server in
  * front of it has no room; `forbidden` if a log-in is needed; `command_failed` for everything
  * else that it refuses, in its own words.
+ * @param session undefined if nobody is logged in
  */
-export interface Client {
-  get: (path: string, parameters?: Parameters) => Promise<unknown>;
-  /** Fetches the token that a change needs, and sends it along. */
-  post: (path: string, parameters: Parameters) => Promise<unknown>;
-  /**
-   * Sets the password of depotd's own log-in. @returns the file whose content has to be given as
-   * `proof`, of the first password; undefined: it is set
-   */
-  setPassword: (form: Readonly<Record<string, string>>) => Promise<string | undefined>;
-  upload: (path: string, body: StreamedBody) => Promise<unknown>;
-  /** The body as it comes. */
-  read: (path: string, parameters: Parameters) => AsyncGenerator<Buffer, void>;
-  events: (path: string, parameters: Parameters) => AsyncGenerator<ServerEvent, void>;
-  logIn: (login: { username?: string; password: string }) => Promise<LoginSession>;
-  /** The version of the daemon; empty if it does not say. */
-  daemonVersion: () => Promise<string>;
-  /** Who logs people in; undefined: nobody does, or the daemon does not say. */
-  loginMethod: () => Promise<'panel' | 'password' | undefined>;
-}
-
-/** @param session undefined if nobody is logged in */
-export function createClient(target: Target, session?: LoginSession): Client {
+export function createClient(target: Target, session?: LoginSession) {
   const call = (
     method: Call['method'],
     path: string,
@@ -54,11 +36,16 @@ export function createClient(target: Target, session?: LoginSession): Client {
   };
   return {
     get,
-    post: async (path, parameters) => {
+    /** Fetches the token that a change needs, and sends it along. */
+    post: async (path: string, parameters: Parameters): Promise<unknown> => {
       const token = tokenIn(await get('admin/store/token'));
       return readJson(target, await call('POST', path, { parameters: { ...parameters, token } }));
     },
-    setPassword: async (form) => {
+    /**
+     * Sets the password of depotd's own log-in. @returns the file whose content has to be given as
+     * `proof`, of the first password; undefined: it is set
+     */
+    setPassword: async (form: Readonly<Record<string, string>>): Promise<string | undefined> => {
       try {
         await readJson(target, await call('POST', 'admin/passwd', { parameters: form }));
         return undefined;
@@ -68,14 +55,19 @@ export function createClient(target: Target, session?: LoginSession): Client {
         return file;
       }
     },
-    upload: async (path, body) => readJson(target, await call('POST', path, { body })),
-    read: async function* (path, parameters) {
+    upload: async (path: string, body: StreamedBody): Promise<unknown> =>
+      readJson(target, await call('POST', path, { body })),
+    /** The body as it comes. */
+    read: async function* (path: string, parameters: Parameters): AsyncGenerator<Buffer, void> {
       yield* chunksOf(target, await open(path, parameters));
     },
-    events: async function* (path, parameters) {
+    events: async function* (
+      path: string,
+      parameters: Parameters,
+    ): AsyncGenerator<ServerEvent, void> {
       yield* parseEvents(chunksOf(target, await open(path, parameters)));
     },
-    logIn: async (parameters) => {
+    logIn: async (parameters: { username?: string; password: string }): Promise<LoginSession> => {
       const answer = await call('POST', 'admin/login', { parameters });
       await readJson(target, answer);
       const [cookie] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
@@ -84,8 +76,10 @@ export function createClient(target: Target, session?: LoginSession): Client {
       }
       return { cookie, key: answer.headers['x-depotd-key']?.toString() };
     },
+    /** The version of the daemon; empty if it does not say. */
     daemonVersion: async () => textIn(await get('admin/store/uid'), 'version'),
-    loginMethod: async () => {
+    /** Who logs people in; undefined: nobody does, or the daemon does not say. */
+    loginMethod: async (): Promise<'panel' | 'password' | undefined> => {
       const answer = await call('HEAD', 'admin/login');
       answer.resume();
       const method = answer.headers['x-depotd-auth'];

@@ -48,12 +48,8 @@ export function parseCommandLine(words: string[], session?: string): CommandLine
   try {
     const { values, positionals } = parse(words);
     const [command, ...names] = positionals;
-    if (values.help === true) {
-      return command === undefined
-        ? { print: 'help' }
-        : { print: 'help', about: checkCommand(command) };
-    }
-    if (command === 'help') return helpOn(names);
+    if (values.help === true) return helpOn(command);
+    if (command === 'help') return helpOn(names[0]);
     if (values.version === true) return { print: 'version' };
     return {
       invocation: checkInvocation(
@@ -117,7 +113,7 @@ function didYouMean(word: string | undefined, prefix = ''): string {
   return word === undefined ? '' : `; did you mean ${prefix}${word}?`;
 }
 
-function helpOn([name]: string[]): CommandLine {
+function helpOn(name: string | undefined): CommandLine {
   return name === undefined ? { print: 'help' } : { print: 'help', about: checkCommand(name) };
 }
 

@@ -1,8 +1,7 @@
 import { lstat, open } from 'node:fs/promises';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer.ts';
-import type { CommandContext } from '../command-context.ts';
-import { printRows } from '../print-rows.ts';
+import { printRows, type CommandContext } from '../command-context.ts';
 import { shortId } from '../task.ts';
 import { ask } from '../terminal/ask.ts';
 import { bytesText, formatTable, formatTime } from '../terminal/table.ts';

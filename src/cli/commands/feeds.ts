@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { flagIn, listIn, memberIn, numberIn, textIn } from '../answer.ts';
-import type { CommandContext } from '../command-context.ts';
-import { printRows } from '../print-rows.ts';
+import { printRows, type CommandContext } from '../command-context.ts';
 import { formatTime } from '../terminal/table.ts';
 
 /** Where packages come from. */

@@ -84,8 +84,7 @@ async function submit(context: CommandContext, name: string): Promise<string> {
     output,
     invocation: { command, isDetached, isJson },
   } = context;
-  const ask = OF_BACKUPS.includes(command) ? requestOfBackup : request;
-  const answer = await ask(context, name);
+  const answer = await request(context, name);
   const id = textIn(answer, 'task_id');
   if (id === '') {
     throw new DepotError(
@@ -98,21 +97,19 @@ async function submit(context: CommandContext, name: string): Promise<string> {
   return id;
 }
 
-const OF_BACKUPS: readonly string[] = ['backup', 'restore'];
-
-function requestOfBackup(
-  { client, invocation: { command, parameters } }: CommandContext,
-  name: string,
-): Promise<unknown> {
-  const subject = name === '' ? {} : { backup: name };
-  return client.post(`admin/store/${command}`, { ...parameters, ...subject });
-}
+/** Operations that are not called as their commands are. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  migrate: 'docker_migrate',
+  'self-upgrade': 'do_self_upgrade',
+};
+/** Parameters that a command's name stands for, if it is no package's. */
+const SUBJECTS: Readonly<Record<string, string>> = { restore: 'backup', migrate: 'path' };
 
 async function request(context: CommandContext, name: string): Promise<unknown> {
   const {
     client,
     output,
-    invocation: { command, parameters },
+    invocation: { command, names, parameters },
   } = context;
   if (command === 'feeds') return changeFeed(context);
   if (command === 'import') return istoreFeed(context, name);
@@ -122,14 +119,10 @@ async function request(context: CommandContext, name: string): Promise<unknown> 
     const more = operation === 'undo' ? parameters : {};
     return client.post(`admin/store/${operation}`, { ...more, ...undone });
   }
-  if (command === 'migrate') {
-    return client.post('admin/store/docker_migrate', { ...parameters, path: name });
-  }
-  if (command === 'self-upgrade') return client.post('admin/store/do_self_upgrade', {});
-  const subject = command === 'upgrade' && name === '' ? { all: 'true' } : { package: name };
-  return client.post(`admin/store/${command}`, {
+  const subject = names.length === 0 ? {} : { [SUBJECTS[command] ?? 'package']: name };
+  return client.post(`admin/store/${OPERATIONS[command] ?? command}`, {
     ...parameters,
-    ...(command === 'update' ? {} : subject),
+    ...(command === 'upgrade' && name === '' ? { all: 'true' } : subject),
   });
 }
 

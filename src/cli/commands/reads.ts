@@ -1,10 +1,9 @@
 import { DepotError } from '../../errors.ts';
 import { flagIn, textIn } from '../answer.ts';
 import { tokenIn } from '../client.ts';
-import type { CommandContext } from '../command-context.ts';
+import { printFields, printRows, type CommandContext } from '../command-context.ts';
 import { listItems } from './store.ts';
-import { printRows } from '../print-rows.ts';
-import { formatFields, formatSpan, formatTime } from '../terminal/table.ts';
+import { formatSpan, formatTime } from '../terminal/table.ts';
 import { listTasks, shortId, type Task } from '../task.ts';
 import { readUploads } from '../upload-records.ts';
 
@@ -41,22 +40,17 @@ function byFirst([one = '']: string[], [other = '']: string[]): number {
 type Field = readonly [string, string];
 
 /** One app or package, a field a line. */
-export async function showStatus({ client, output, invocation }: CommandContext): Promise<number> {
-  const [name = ''] = invocation.names;
-  const status = await client.get('admin/store/status', { package: name });
-  const isThere = flagIn(status, 'installed');
-  if (invocation.isJson) {
-    await output.printJson(status);
-    return isThere ? 0 : 1;
-  }
+export async function showStatus(context: CommandContext): Promise<number> {
+  const [name = ''] = context.invocation.names;
+  const status = await context.client.get('admin/store/status', { package: name });
   const { time, ...fields } = { name, ...(status as Record<string, unknown>) } as Record<
     string,
     unknown
   >;
   const rows = Object.entries(fields).map(([key, value]): Field => [key, showValue(value)]);
   const installedAt = typeof time === 'number' ? [['time', formatTime(time)] as Field] : [];
-  await output.print(formatFields([...rows, ...installedAt], output.look));
-  return isThere ? 0 : 1;
+  await printFields(context, status, [...rows, ...installedAt]);
+  return flagIn(status, 'installed') ? 0 : 1;
 }
 
 function showValue(value: unknown): string {

@@ -1,8 +1,7 @@
 import { VERSION } from '../../config/environment.ts';
 import { listIn, memberIn, numberIn, textIn, textsIn } from '../answer.ts';
-import type { CommandContext } from '../command-context.ts';
-import { printRows } from '../print-rows.ts';
-import { bytesText, formatFields, formatSpan, formatTable } from '../terminal/table.ts';
+import { printFields, printRows, type CommandContext } from '../command-context.ts';
+import { bytesText, formatSpan, formatTable } from '../terminal/table.ts';
 
 /** What is wrong with the device. */
 export async function diagnose({ client, output, invocation }: CommandContext): Promise<number> {
@@ -25,40 +24,30 @@ export async function diagnose({ client, output, invocation }: CommandContext): 
 }
 
 /** Model, release, memory and space. */
-export async function showDevice({ client, output, invocation }: CommandContext): Promise<number> {
-  const device = await client.get('admin/system/device');
-  if (invocation.isJson) {
-    await output.printJson(device);
-    return 0;
-  }
+export async function showDevice(context: CommandContext): Promise<number> {
+  const device = await context.client.get('admin/system/device');
   const memory = memberIn(device, 'memory');
   const storage = listIn(device, 'storage').map((entry): [string, string] => [
     `space ${textIn(entry, 'mount')}`,
     `${sizeIn(entry, 'free_bytes')} of ${sizeIn(entry, 'total_bytes')} free ` +
-      `(${output.look.word(textIn(entry, 'role'))})`,
+      `(${context.output.look.word(textIn(entry, 'role'))})`,
   ]);
   const load = listIn(device, 'load').filter((value) => typeof value === 'number');
-  await output.print(
-    formatFields(
-      [
-        ['model', textIn(device, 'model')],
-        ['release', textIn(device, 'release')],
-        ['kernel', textIn(device, 'kernel')],
-        ['architecture', textIn(device, 'architecture')],
-        ['up for', formatSpan(numberIn(device, 'uptime_s') ?? 0)],
-        ['load', load.map((value) => value.toFixed(2)).join(' ')],
-        [
-          'memory',
-          `${sizeIn(memory, 'available_bytes')} of ${sizeIn(memory, 'total_bytes')} available`,
-        ],
-        ...storage,
-        ['packages', textIn(device, 'package_manager')],
-        ['depotd', textIn(device, 'depotd')],
-      ],
-      output.look,
-    ),
-  );
-  return 0;
+  return printFields(context, device, [
+    ['model', textIn(device, 'model')],
+    ['release', textIn(device, 'release')],
+    ['kernel', textIn(device, 'kernel')],
+    ['architecture', textIn(device, 'architecture')],
+    ['up for', formatSpan(numberIn(device, 'uptime_s') ?? 0)],
+    ['load', load.map((value) => value.toFixed(2)).join(' ')],
+    [
+      'memory',
+      `${sizeIn(memory, 'available_bytes')} of ${sizeIn(memory, 'total_bytes')} available`,
+    ],
+    ...storage,
+    ['packages', textIn(device, 'package_manager')],
+    ['depotd', textIn(device, 'depotd')],
+  ]);
 }
 
 function sizeIn(body: unknown, name: string): string {
@@ -88,14 +77,8 @@ export async function listDisks(context: CommandContext): Promise<number> {
 }
 
 /** This program's version and the daemon's, which may be on another device. */
-export async function showVersions({
-  client,
-  output,
-  invocation,
-}: CommandContext): Promise<number> {
-  const daemon = await client.daemonVersion();
+export async function showVersions(context: CommandContext): Promise<number> {
+  const daemon = await context.client.daemonVersion();
   const versions = { depotctl: VERSION, ...(daemon !== '' && { depotd: daemon }) };
-  if (invocation.isJson) await output.printJson(versions);
-  else await output.print(formatFields(Object.entries(versions), output.look));
-  return 0;
+  return printFields(context, versions, Object.entries(versions));
 }

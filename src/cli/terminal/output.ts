@@ -1,37 +1,13 @@
 import { StringDecoder } from 'node:string_decoder';
 import { voiceOf, type Voice } from '../../languages/languages.ts';
 import { inert, inertJson, inertOutput } from './others-text.ts';
-import { createPaint, inertBetweenShades, type Paint } from './paint.ts';
+import { createPaint, inertBetweenShades } from './paint.ts';
 import { fitting, wrapMessage } from './width.ts';
 
-/**
- * What the program says: results and logs on standard output, its own words on standard error. It
- * is the one way to either, and nothing that others wrote acts on who reads it.
- */
-export interface Output {
-  /** Resolves when more may be written. */
-  print: (text: string) => Promise<void>;
-  printJson: (value: unknown) => Promise<void>;
-  /** A piece of what a program printed; a character may go on in the next one. */
-  printLog: (piece: string | Buffer) => Promise<void>;
-  say: (message: string) => void;
-  /**
-   * One line below everything, which the next one takes the place of; empty: none. For people at a
-   * terminal only; a function is asked for what fits its columns.
-   */
-  progress: (line: string | StatusText) => void;
-  /** What is said at Ctrl-C, which ends the program; undefined: no more than that. */
-  atInterrupt: (sentence: (() => string) | undefined) => void;
-  /** Ends the program as Ctrl-C does. */
-  interrupt: () => never;
-  /** For standard output, in the reader's language. */
-  look: Pick<Voice, 'word' | 'remedyOf'> & { columns: number | undefined; paint: Paint };
-  /** Whether somebody reads what is printed and can answer. */
-  isInteractive: boolean;
-}
+export type Output = ReturnType<typeof createOutput>;
 
 /** A line of so many columns at most; what is longer is cut. */
-export type StatusText = (columns: number) => string;
+type StatusText = (columns: number) => string;
 
 /** As a shell tells the end by Ctrl-C. */
 const EXIT_INTERRUPTED = 130;
@@ -44,14 +20,16 @@ const EXIT_PIPE = 141;
 const CLEAR_LINE = '\r\x1b[K';
 
 /**
- * Ends the program when its reader has gone, such as `head`, and with one sentence at Ctrl-C.
+ * What the program says: results and logs on standard output, its own words on standard error. It
+ * is the one way to either, and nothing that others wrote acts on who reads it. It ends the program
+ * when its reader has gone, such as `head`, and with one sentence at Ctrl-C.
  * @param isColoured whether the owner wants colours at all
  * @param voice puts what is said into the reader's language
  */
 export function createOutput(
   isColoured: boolean,
   { say: translate, word, remedyOf }: Omit<Voice, 't'> = voiceOf('en'),
-): Output {
+) {
   const { stdin, stdout, stderr } = process;
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -80,6 +58,7 @@ export function createOutput(
     status.show();
   };
   let farewell: (() => string) | undefined;
+  /** Ends the program as Ctrl-C does. */
   const interrupt = (): never => {
     status.change(() => '');
     // The terminal itself has written ^C.
@@ -89,20 +68,30 @@ export function createOutput(
   };
   process.on('SIGINT', interrupt);
   return {
-    print: (text) => write(hasShades ? inertBetweenShades(text) : inert(text)),
-    printJson: (value) => write(`${inertJson(value)}\n`),
-    printLog: (piece) =>
+    /** Resolves when more may be written. */
+    print: (text: string) => write(hasShades ? inertBetweenShades(text) : inert(text)),
+    printJson: (value: unknown) => write(`${inertJson(value)}\n`),
+    /** A piece of what a program printed; a character may go on in the next one. */
+    printLog: (piece: string | Buffer) =>
       write(inertOutput(typeof piece === 'string' ? piece : logDecoder.write(piece))),
     say,
-    progress: (line) => status.change(typeof line === 'string' ? () => line : line),
-    atInterrupt: (sentence) => (farewell = sentence),
+    /**
+     * One line below everything, which the next one takes the place of; empty: none. For people at
+     * a terminal only; a function is asked for what fits its columns.
+     */
+    progress: (line: string | StatusText) =>
+      status.change(typeof line === 'string' ? () => line : line),
+    /** What is said at Ctrl-C, which ends the program; undefined: no more than that. */
+    atInterrupt: (sentence: (() => string) | undefined): void => void (farewell = sentence),
     interrupt,
+    /** For standard output, in the reader's language. */
     look: {
       columns: stdout.isTTY ? columnsOf(stdout) : undefined,
       paint: createPaint(hasShades),
       word,
       remedyOf,
     },
+    /** Whether somebody reads what is printed and can answer. */
     isInteractive: stdin.isTTY && stdout.isTTY,
   };
 }
