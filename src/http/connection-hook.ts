@@ -8,11 +8,6 @@ import type { Socket } from 'node:net';
  */
 export type Activity = 'idle' | 'receiving' | 'draining' | 'busy';
 
-/** Who serves a connection. */
-export interface ServedConnection {
-  activity: () => Activity;
-}
-
 /** Node's HTTP server behind a hook. */
 export interface NextServer {
   /**
@@ -24,8 +19,11 @@ export interface NextServer {
   refuseLate: () => void;
 }
 
-/** Has each new connection before Node's HTTP server. It decides when to hand it over, if ever. */
-export type ConnectionHook = (socket: Socket, next: NextServer) => ServedConnection;
+/**
+ * Has each new connection before Node's HTTP server. It decides when to hand it over, if ever.
+ * @returns what says what the connection is doing
+ */
+export type ConnectionHook = (socket: Socket, next: NextServer) => () => Activity;
 
 /** A client gets this long to send the headers of a request. */
 export const HEADERS_TIMEOUT_MS = 20_000;

@@ -3,23 +3,7 @@ import { isLoopback } from '../config/loopback.ts';
 import type { Activity } from './connection-hook.ts';
 import { networkOf } from './network.ts';
 
-/**
- * The connections of one listener, and who may hold how many. Invariants:
- * - within its bound, an address finds room whatever other addresses hold; this host and the others
- *   have shares of their own;
- * - at a bound, the oldest idle connection below the same bound makes room, else the oldest whose
- *   client does not send its request, else one whose client does not read its answer; a request
- *   under way is never ended for another connection;
- * - a connection is idle when nothing has come for a second: the newest of many could not send its
- *   request in time else.
- */
-export interface Connections {
-  /** Takes a connection in, if there is room for it. */
-  admit: (connection: Connection) => boolean;
-  /** Ends the connections that wait for a request. */
-  closeIdle: () => void;
-  closeAll: () => void;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 export interface Connection {
   socket: Socket;
@@ -54,20 +38,31 @@ export const CONNECTION_BOUNDS: ConnectionBounds = {
 
 const LOCAL = 'local';
 
-export function createConnections(bounds = CONNECTION_BOUNDS): Connections {
-  /** By network, the oldest connection first. */
-  const groups = new Map<string, Set<Connection>>();
+/**
+ * The connections of one listener, and who may hold how many. Invariants:
+ * - within its bound, an address finds room whatever other addresses hold; this host and the others
+ *   have shares of their own;
+ * - at a bound, the oldest idle connection below the same bound makes room, else the oldest whose
+ *   client does not send its request, else one whose client does not read its answer; a request
+ *   under way is never ended for another connection;
+ * - a connection is idle when nothing has come for a second: the newest of many could not send its
+ *   request in time else.
+ */
+export function createConnections(bounds = CONNECTION_BOUNDS) {
+  const groups: Groups = new Map();
   const all = (): Connection[] => [...groups.values()].flatMap((group) => [...group]);
   const close = (isMeant: (connection: Connection) => boolean): void => {
     for (const connection of all()) if (isMeant(connection)) connection.socket.destroy();
   };
   return {
-    admit: (connection) => {
+    /** Takes a connection in, if there is room for it. */
+    admit: (connection: Connection): boolean => {
       const key = keyOf(connection.address);
       if (!makeRoom(groups, key, bounds)) return false;
       add(groups, key, connection);
       return true;
     },
+    /** Ends the connections that wait for a request. */
     closeIdle: () => close(({ activity }) => activity() === 'idle'),
     closeAll: () => close(() => true),
   };
@@ -77,6 +72,7 @@ function keyOf(address: string | undefined): string {
   return address === undefined || isLoopback(address) ? LOCAL : networkOf(address);
 }
 
+/** By network, the oldest connection first. */
 type Groups = Map<string, Set<Connection>>;
 
 function add(groups: Groups, key: string, connection: Connection): void {

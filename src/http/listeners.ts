@@ -158,7 +158,7 @@ async function openListener(text: string, options: ListenerOptions): Promise<Lis
 function acceptThrough(server: Server, options: ListenerOptions): Connections {
   const { answering, collector, follow } = options;
   const connections = createConnections();
-  const gate = createRequestGate(server, collector);
+  const followThrough = createRequestGate(server, collector);
   const serve = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     const connection: Connection = {
@@ -176,14 +176,14 @@ function acceptThrough(server: Server, options: ListenerOptions): Connections {
     follow(socket);
     const handOver = (): void => {
       for (const listener of serve) listener.call(server, socket);
-      connection.activity = gate.follow(socket).activity;
+      connection.activity = followThrough(socket);
     };
     const hooked = answering().hook?.(socket, {
       handOver,
       refuseLate: () => refuseLate(server, socket),
     });
     if (hooked === undefined) handOver();
-    else connection.activity = hooked.activity;
+    else connection.activity = hooked;
   });
   return connections;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { STALLED_MS, type Activity, type ServedConnection } from './connection-hook.ts';
+import { STALLED_MS, type Activity } from './connection-hook.ts';
 import { gatherPieces } from './form.ts';
 
 interface Followed {
@@ -53,13 +53,11 @@ export function createRequestGate(server: Server, collector: YoungCollector) {
     const connection = followed.get(request.socket);
     if (connection !== undefined) begin(connection, request, response);
   });
-  return {
-    /** Follows a connection that Node's server has just been given. */
-    follow: (socket: Socket): ServedConnection => {
-      const connection = follow(server, socket, sweep);
-      followed.set(socket, connection);
-      return { activity: () => activityOf(connection) };
-    },
+  /** Follows a connection that Node's server has just been given. */
+  return (socket: Socket): (() => Activity) => {
+    const connection = follow(server, socket, sweep);
+    followed.set(socket, connection);
+    return () => activityOf(connection);
   };
 }
 

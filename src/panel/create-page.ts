@@ -2,16 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { Language } from '../languages/languages.ts';
 
-export interface Page {
-  html: string;
-  /**
-   * Value of the header Content-Security-Policy that lets this very script and style run, and
-   * nothing else.
-   */
-  policy: string;
-}
-
-export interface PageSources {
+interface PageSources {
   /**
    * With an empty `style` element, an empty module `script`, an empty `data-auth` and an empty
    * `data-languages`, each exactly once.
@@ -30,10 +21,11 @@ export interface PageSources {
  * the markup of another. Their hashes in the policy (CSP Level 3, section 8.4) bind the page to
  * them, where `'self'` would also let a file run that the forge serves.
  */
-export function createPage({ html, css, script, auth, languages }: PageSources): Page {
+export function createPage({ html, css, script, auth, languages }: PageSources) {
   const filled = fill(fill(html, '<style></style>', css), '<script type="module"></script>', script)
     .replace('data-auth=""', `data-auth="${auth}"`)
     .replace('data-languages=""', () => `data-languages="${attributeOf(languages)}"`);
+  /** Of the header Content-Security-Policy: this very script and style run, and nothing else. */
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,

@@ -2,39 +2,19 @@ import * as v from 'valibot';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import type { AppFiles } from './scripts.ts';
 import type { Catalog } from '../../package-management/apps/catalog.ts';
-import {
-  readEntryStatus,
-  type EntryError,
-  type EntryResult,
-  type EntryStatus,
-} from './entry-status.ts';
+import { readEntryStatus, type EntryResult, type EntryStatus } from './entry-status.ts';
 import { isPackageName, type PackageName } from '../../package-management/names.ts';
 import type { Hostname } from './hostname.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 
-/**
- * The run state and addresses of apps, asked from their own scripts. Invariants:
- *  - of one app, host name and version one script runs at a time: whoever asks meanwhile gets what
- *    that one says;
- *  - a status is given again only while the app's configuration, its scripts and its installed
- *    version are those it was asked under, and for 30 s at most; one that failed is never given
- *    again;
- *  - a script has 10 s and 256 KiB, and nothing that it started is left when it is over;
- *  - at most eight scripts run at a time, whoever asks.
- */
-export type Entries = (request: EntryRequest) => Promise<EntryAnswer>;
+export type Entries = ReturnType<typeof createEntries>;
 
-export interface EntryRequest {
+interface EntryRequest {
   /** undefined: every installed app whose meta flags hold `entrysh`. */
   apps: readonly PackageName[] | undefined;
   hostname: Hostname;
   /** Whether a status that is kept will not do. */
   isForced: boolean;
-}
-
-export interface EntryAnswer {
-  status: EntryStatus[];
-  errors: EntryError[];
 }
 
 /** How the container of an app is, as the engine has it. */
@@ -61,13 +41,23 @@ const MOST_SCRIPTS = 8;
 const MOST_WAITING = 1000;
 const BUSY = `cannot ask for the state of apps: ${MOST_WAITING} questions wait already`;
 
+/**
+ * The run state and addresses of apps, asked from their own scripts. Invariants:
+ *  - of one app, host name and version one script runs at a time: whoever asks meanwhile gets what
+ *    that one says;
+ *  - a status is given again only while the app's configuration, its scripts and its installed
+ *    version are those it was asked under, and for 30 s at most; one that failed is never given
+ *    again;
+ *  - a script has 10 s and 256 KiB, and nothing that it started is left when it is over;
+ *  - at most eight scripts run at a time, whoever asks.
+ */
 export function createEntries({
   files,
   catalog,
   stopping,
   runStates,
   timeoutMs = TIMEOUT_MS,
-}: EntryOptions): Entries {
+}: EntryOptions) {
   const kept = createStatusCache();
   const running = new Map<string, Promise<EntryResult>>();
   const limited = createConcurrencyLimit({
@@ -121,7 +111,7 @@ export function createEntries({
       .map(({ name }) => name);
   };
 
-  return async (request) => {
+  return async (request: EntryRequest) => {
     const apps = request.apps ?? (await installedApps());
     const results = await Promise.all([...new Set(apps)].map((app) => one(app, request)));
     return {

@@ -2,21 +2,16 @@ import { join } from 'node:path';
 import { readSmallBytes } from '../../device/owner-file.ts';
 import { ICON_ENDINGS } from './icon-names.ts';
 
-/** An app's picture, and what it is by its content. */
-export interface Icon {
-  body: Uint8Array<ArrayBuffer>;
-  contentType: string;
-}
-
 /** Icons have some kilobytes; a page with a hundred apps asks for a hundred of them. */
 const MOST_BYTES = 256 * 1024;
 
 /**
+ * An app's picture, and what it is by its content.
  * @param folder the folder on the device
  * @param name of the app: letters, digits and . + _ -
  * @returns undefined if there is no picture of that name, or none that a browser shows
  */
-export async function readIcon(folder: string, name: string): Promise<Icon | undefined> {
+export async function readIcon(folder: string, name: string) {
   for (const ending of ICON_ENDINGS) {
     // A package may have put anything there.
     const body = await readSmallBytes(join(folder, `${name}.${ending}`), MOST_BYTES);

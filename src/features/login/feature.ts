@@ -12,11 +12,10 @@ import { loginRoutes } from './routes.ts';
 import { createRpcd } from './rpcd.ts';
 
 /** Who is logged in, and how people log in. */
-export interface LoginFeature extends Feature {
-  sessions: SessionsByAuth;
-}
-
-export function createLoginFeature({ paths, log, config, notes }: FeatureContext): LoginFeature {
+export function createLoginFeature(
+  context: FeatureContext,
+): Feature & { sessions: SessionsByAuth } {
+  const { paths, log, config, notes } = context;
   const { stateDir, uciDir, onDevice } = paths;
   const rpcd = createRpcd({ socketPath: UBUS_SOCKET });
   const limit = createAttemptLimit();

@@ -6,15 +6,11 @@ import type { Feature, FeatureContext } from '../feature.ts';
 import { VERSION } from '../../config/environment.ts';
 import { reasonOf } from '../../errors.ts';
 
-export interface SystemFeature extends Feature {
-  deviceId: () => Promise<string>;
-}
-
 /** The daemon and the device themselves: events, health, figures, the interface's description. */
 export function createSystemFeature(
   context: FeatureContext,
   manager: { name: string; architecture: () => Promise<string>; watchedFolders: readonly string[] },
-): SystemFeature {
+): Feature & { deviceId: () => Promise<string> } {
   const { events, stopping, notes, paths } = context;
   const deviceId = createDeviceId(notes);
   return {

@@ -35,17 +35,12 @@ export function createTasksFeature(context: FeatureContext, notes: TaskNotes): F
   };
 }
 
-const MOST_KNOWN = 5000;
-
 /** Calls back when a job has come to another state; most changes are of something else. */
 function onStateChange({ queue }: FeatureContext, listener: (job: Job) => void): void {
-  const known = new Map<string, JobState>(queue.all().map(({ id, state }) => [id, state]));
+  const known = new WeakMap<Job, JobState>(queue.all().map((job) => [job, job.state]));
   queue.onChange((job) => {
-    if (known.get(job.id) === job.state) return;
-    known.delete(job.id);
-    known.set(job.id, job.state);
-    const [oldest] = known.keys();
-    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+    if (known.get(job) === job.state) return;
+    known.set(job, job.state);
     listener(job);
   });
 }

@@ -1,10 +1,10 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ConnectionHook, ServedConnection } from '../../../src/http/connection-hook.ts';
+import type { Activity, ConnectionHook } from '../../../src/http/connection-hook.ts';
 
 /** Gives each new connection of the server to the hook, as the daemon's listeners do. */
-export function putBefore(server: Server, hook: ConnectionHook): ServedConnection[] {
-  const connections: ServedConnection[] = [];
+export function putBefore(server: Server, hook: ConnectionHook): (() => Activity)[] {
+  const connections: (() => Activity)[] = [];
   const serve = server.listeners('connection');
   const refuse = (socket: Socket): void => {
     const error = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });

@@ -17,7 +17,7 @@ export function createFastPath(options: FastPathOptions): ConnectionHook {
   const path: FastPath = { ...options, lines: new Set(), sweeper: undefined };
   return (socket, next) => {
     const line = follow(path, socket, next);
-    return { activity: () => activityOf(line) };
+    return () => activityOf(line);
   };
 }
 

@@ -251,7 +251,7 @@ test('a caller that sends nothing is let go in time; one under way is not', asyn
   expect(await askRaw(port, '')).toBe('');
   const asked = askRaw(port, get('/x', 'Connection: close'));
   await once(connect(port, '127.0.0.1'), 'close');
-  expect(connections.map(({ activity }) => activity())).toContain('busy');
+  expect(connections.map((activity) => activity())).toContain('busy');
   finish();
   expect(await asked).toMatch(/ok$/);
   server.close();
@@ -275,7 +275,7 @@ test('a caller that is slow to take the end of an answer gets it whole, also whi
   await once(socket, 'readable');
   // Longer than both limits, and so long that nothing moves.
   await new Promise((resolve) => setTimeout(resolve, 300));
-  expect(connections.map(({ activity }) => activity())).toEqual(['draining']);
+  expect(connections.map((activity) => activity())).toEqual(['draining']);
   let bytes = 0;
   socket.on('data', (piece) => (bytes += piece.length));
   await once(socket, 'close');
