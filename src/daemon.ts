@@ -11,7 +11,7 @@ import { createFoundation } from './foundation.ts';
 import { createListeners, type Answering } from './http/listeners.ts';
 import { createIdleExit, fallAsleep, wakeUp, type IdleExit } from './idle-exit.ts';
 import type { Queue } from './jobs/queue.ts';
-import { isEnded } from './jobs/states.ts';
+import { isEnded } from './jobs/job.ts';
 import { createYoungCollector } from './runtime/young-collector.ts';
 import { openOwnerSocket } from './owner-socket.ts';
 import type { Log } from './log.ts';

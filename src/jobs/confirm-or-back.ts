@@ -3,9 +3,8 @@ import * as v from 'valibot';
 import type { Notes, Processes } from '../device/ports.ts';
 import { failureTo, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { unixNow, type Job } from './job.ts';
+import { isEnded, unixNow, type Job } from './job.ts';
 import type { Queue } from './queue.ts';
-import { isEnded } from './states.ts';
 
 export type ConfirmOrBack = ReturnType<typeof createConfirmOrBack>;
 

@@ -2,11 +2,10 @@ import type { Processes } from '../device/ports.ts';
 import { outlastShortage } from '../device/shortage.ts';
 import { failureTo, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Job } from './job.ts';
+import { checkChange, type Job } from './job.ts';
 import type { Journal } from './journal/journal.ts';
 import type { TaskLogs } from './log.ts';
 import type { Ending } from './runner.ts';
-import { checkChange } from './states.ts';
 import { endProcesses } from './stopping.ts';
 
 interface EndingOptions {

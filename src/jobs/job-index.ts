@@ -1,10 +1,9 @@
 import { reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Job } from './job.ts';
+import { isEnded, type Job } from './job.ts';
 import type { Journal } from './journal/journal.ts';
 import type { TaskLogs } from './log.ts';
 import { jobsToForget, type RetentionLimits } from './pruning.ts';
-import { isEnded } from './states.ts';
 
 export type JobIndex = ReturnType<typeof createJobIndex>;
 

@@ -1,5 +1,4 @@
-import { unixNow, type Job, type Lane } from './job.ts';
-import { isEnded } from './states.ts';
+import { isEnded, unixNow, type Job, type Lane } from './job.ts';
 
 /** How much of the past is kept. */
 export interface RetentionLimits {

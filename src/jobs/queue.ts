@@ -3,7 +3,16 @@ import { DepotError, failureTo, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { endOrphans, settleJob } from './endings.ts';
 import { EXPLANATIONS, facts } from './explanation.ts';
-import { ENDED_WITHOUT_CODE, newId, unixNow, type Job, type Lane, type Submission } from './job.ts';
+import {
+  checkChange,
+  ENDED_WITHOUT_CODE,
+  isEnded,
+  newId,
+  unixNow,
+  type Job,
+  type Lane,
+  type Submission,
+} from './job.ts';
 import { createJobIndex, prune, type JobIndex, type Pruned } from './job-index.ts';
 import type { Journal } from './journal/journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
@@ -12,7 +21,6 @@ import { moveTo } from './position.ts';
 import type { Plan } from './plan.ts';
 import type { RetentionLimits } from './pruning.ts';
 import type { Runner } from './runner.ts';
-import { checkChange, isEnded } from './states.ts';
 
 export type Queue = ReturnType<typeof createQueue>;
 export type JobRequest = Pick<Job, 'kind' | 'lane' | 'subject' | 'params' | 'command'>;

@@ -2,13 +2,12 @@ import { outlastShortage } from '../device/shortage.ts';
 import { failureTo, reasonOf } from '../errors.ts';
 import { createDiskWait } from './disk-wait.ts';
 import { EXPLANATIONS, facts, failureFacts, sentence } from './explanation.ts';
-import { ENDED_WITHOUT_CODE, unixNow, type Job, type Verdict } from './job.ts';
+import { checkChange, ENDED_WITHOUT_CODE, unixNow, type Job, type Verdict } from './job.ts';
 import { ownLine } from './log.ts';
 import { checkPlan, indexOfJump, indexOfPosition, moveTo } from './position.ts';
 import type { Act, CommandStep, Jump, Step, StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run, type RunnerOptions } from './run.ts';
 import { makeReady, runCommand, claimReady } from './run-command.ts';
-import { checkChange } from './states.ts';
 import { contextOf } from './step-context.ts';
 import { endProcesses, isUnderWay } from './stopping.ts';
 

@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { timeLimit } from '../device/command.ts';
 import { DepotError } from '../errors.ts';
-import type { Job } from '../jobs/job.ts';
-import { isEnded } from '../jobs/states.ts';
+import { isEnded, type Job } from '../jobs/job.ts';
 import type { Failure } from './failure.ts';
 import { fetchChecked, redirectOf, type FetchTools } from './fetch-files.ts';
 import type { Feed } from './feed-settings.ts';

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Job } from '../../src/jobs/job.ts';
-import { isEnded } from '../../src/jobs/states.ts';
+import { isEnded, type Job } from '../../src/jobs/job.ts';
 import type { Plan, Step } from '../../src/jobs/plan.ts';
 import { openQueue, request } from './open-queue.ts';
 

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 
-import type { Job } from '../../src/jobs/job.ts';
+import { isEnded, type Job } from '../../src/jobs/job.ts';
 import type { JobRequest, Queue } from '../../src/jobs/queue.ts';
-import { isEnded } from '../../src/jobs/states.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openQueue, type OpenQueue } from './open-queue.ts';
 

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import type { Paths } from '../../device/paths.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded } from '../../jobs/job.ts';
 import { listNames } from '../../package-management/names.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { FeatureContext } from '../feature.ts';

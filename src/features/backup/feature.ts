@@ -1,6 +1,6 @@
 import { valuesOf } from '../../config/config.ts';
 import { reasonOf } from '../../errors.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded } from '../../jobs/job.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import type { Feature, FeatureContext } from '../feature.ts';

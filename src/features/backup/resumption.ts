@@ -1,4 +1,4 @@
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded } from '../../jobs/job.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { RestoreDue } from './restore-due.ts';
 import { subjectOf } from './routes.ts';

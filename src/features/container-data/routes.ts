@@ -3,7 +3,7 @@ import { createDiskAsking } from '../../device/disk/patience.ts';
 import { DepotError } from '../../errors.ts';
 import type { ContainerHost } from './host.ts';
 import type { FeatureContext } from '../feature.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded } from '../../jobs/job.ts';
 import { checkMove, hasEngine, isDataOnSystem } from './check.ts';
 import { mayMove } from './plan.ts';
 import { devicePath } from '../../http/parameter-schemas.ts';

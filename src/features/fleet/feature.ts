@@ -1,6 +1,6 @@
 import { valuesOf } from '../../config/config.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded } from '../../jobs/job.ts';
 import type { Feature, FeatureContext, Overview } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';

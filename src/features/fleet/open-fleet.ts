@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { valuesOf } from '../../config/config.ts';
-import type { Job } from '../../jobs/job.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded, type Job } from '../../jobs/job.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { createAgent } from './agent/agent.ts';

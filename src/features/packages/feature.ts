@@ -18,8 +18,7 @@ import { selectManager } from '../../package-management/select.ts';
 import { valuesOf } from '../../config/config.ts';
 import { failureTo } from '../../errors.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import type { Job } from '../../jobs/job.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded, type Job } from '../../jobs/job.ts';
 import type { JobKind } from '../../jobs/kinds.ts';
 import { retriedStart } from '../../jobs/retried-start.ts';
 

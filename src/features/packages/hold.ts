@@ -1,7 +1,7 @@
 import { DepotError, type Explanation } from '../../errors.ts';
 import { json } from '../../http/respond.ts';
 import { post, type Route } from '../../http/route.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded } from '../../jobs/job.ts';
 import type { Queue } from '../../jobs/queue.ts';
 import { isOnRecord, packagesOf } from '../../package-management/choice.ts';
 import { isPresent } from '../../package-management/database.ts';

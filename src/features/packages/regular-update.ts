@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded } from '../../jobs/job.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { FeedSettings } from '../../package-management/feed-settings.ts';
 import { readListsState } from '../../package-management/lists-state.ts';

@@ -1,4 +1,4 @@
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded } from '../../jobs/job.ts';
 import { PACKAGE_LANE, type PackageManager } from '../../package-management/manager.ts';
 import type { FeatureContext } from '../feature.ts';
 import { OWN_PACKAGE } from '../../package-management/names.ts';

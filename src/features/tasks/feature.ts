@@ -4,8 +4,7 @@ import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
 import type { HealthReport } from '../../http/health-report.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import type { Metric } from '../../http/metrics-text.ts';
-import type { Job } from '../../jobs/job.ts';
-import { isEnded, JOB_STATES, type JobState } from '../../jobs/states.ts';
+import { isEnded, JOB_STATES, type Job, type JobState } from '../../jobs/job.ts';
 
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
 export function createTasksFeature(context: FeatureContext, notes: TaskNotes): Feature {

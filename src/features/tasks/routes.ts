@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
-import type { Job } from '../../jobs/job.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded, type Job } from '../../jobs/job.ts';
 import type { TaskLogs } from '../../jobs/log.ts';
 import type { FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';

@@ -1,8 +1,7 @@
 import { createConfirmOrBack, type ConfirmOrBack } from '../../jobs/confirm-or-back.ts';
 import { DepotError } from '../../errors.ts';
-import type { Job } from '../../jobs/job.ts';
+import { isEnded, type Job } from '../../jobs/job.ts';
 import type { Queue } from '../../jobs/queue.ts';
-import { isEnded } from '../../jobs/states.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { replaced } from '../../package-management/undo/record.ts';

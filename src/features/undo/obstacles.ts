@@ -1,5 +1,4 @@
-import type { Job } from '../../jobs/job.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded, type Job } from '../../jobs/job.ts';
 import type { Queue } from '../../jobs/queue.ts';
 import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
 import { dependentsOf } from '../../package-management/dependencies.ts';

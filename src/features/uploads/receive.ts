@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import { PROGRAM, type UploadContent, type UploadFolder, type UploadKind } from './folder.ts';
-import type { Job } from '../../jobs/job.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { isEnded, type Job } from '../../jobs/job.ts';
 import { isPackageName } from '../../package-management/names.ts';
 import { badPackageName, tooLarge, wrongEnding } from './refusals.ts';
 

@@ -1,9 +1,8 @@
 import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
-import type { Job } from '../job.ts';
+import { isEnded, type Job } from '../job.ts';
 import type { JournalFile } from './journal-file.ts';
 import { toLine } from './record.ts';
-import { isEnded } from '../states.ts';
 import type { JobMarks } from './job-marks.ts';
 
 /** Lines beyond two a job that are let stand before the file is replaced. */

@@ -2,13 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { EXPLANATIONS } from '../explanation.ts';
-import { ENDED_WITHOUT_CODE, unixNow, type Job } from '../job.ts';
+import { ENDED_WITHOUT_CODE, isEnded, unixNow, type Job } from '../job.ts';
 import { openJournalFile } from './journal-file.ts';
 import { createJournalWriter, type JournalWriter } from './journal-writer.ts';
 import { readJournal, type DamagedLine, type JournalLimits } from './read-journal.ts';
 import { damagedJob } from './record.ts';
 import { moveStrangeAside, setLinesAside } from './set-aside.ts';
-import { isEnded } from '../states.ts';
 import { openMarks, type JobMarks } from './job-marks.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { systemCode } from '../../errors.ts';
-import { newId, type Job } from '../job.ts';
+import { isEnded, newId, type Job } from '../job.ts';
 import { jobsToForget } from '../pruning.ts';
 import { damagedJob, NO_JSON, readEntry } from './record.ts';
-import { isEnded } from '../states.ts';
 
 /** A line that cannot be believed. */
 export interface DamagedLine {

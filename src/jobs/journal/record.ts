@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { JOB_ENTRIES, jobId, unixNow, type Job } from '../job.ts';
-import { isEnded, JOB_STATES } from '../states.ts';
+import { isEnded, JOB_ENTRIES, JOB_STATES, jobId, unixNow, type Job } from '../job.ts';
 
 /** A job as one line of the journal. What a newer version adds is kept. */
 const FORMAT = 2;

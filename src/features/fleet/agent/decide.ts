@@ -1,5 +1,4 @@
-import type { Job } from '../../../jobs/job.ts';
-import { isEnded } from '../../../jobs/states.ts';
+import { isEnded, type Job } from '../../../jobs/job.ts';
 import type { Feedback } from '../ddi/feedback.ts';
 import { hasBegun } from '../job/check.ts';
 import { PROGRAM_STEPS } from '../job/tools.ts';

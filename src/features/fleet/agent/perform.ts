@@ -1,6 +1,5 @@
 import { uptime } from 'node:os';
-import { unixNow } from '../../../jobs/job.ts';
-import { isEnded } from '../../../jobs/states.ts';
+import { isEnded, unixNow } from '../../../jobs/job.ts';
 import { OWN_PACKAGE } from '../../../package-management/names.ts';
 import { isOpen, type ActionRecord } from '../records/action-record.ts';
 import { decide, type Effect, type Heard, type State } from './decide.ts';

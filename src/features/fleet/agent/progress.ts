@@ -1,5 +1,4 @@
-import { isEnded } from '../../../jobs/states.ts';
-import type { Job } from '../../../jobs/job.ts';
+import { isEnded, type Job } from '../../../jobs/job.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import { nowMs } from '../clock.ts';
 import type { Feedback } from '../ddi/feedback.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { checkChange, isEnded, JOB_STATES, type JobState } from '../../src/jobs/states.ts';
+import { checkChange, isEnded, JOB_STATES, type JobState } from '../../src/jobs/job.ts';
 
 const ALLOWED: readonly string[] = [
   'queued → running',
