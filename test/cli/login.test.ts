@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -9,6 +8,7 @@ import { runCommand } from '../device/command.ts';
 import { createPanel, type Panel } from '../support/panel.ts';
 import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { DEPOTCTL, shareClientTest, startClientTest, type ClientTest } from './start-depotctl.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const WITH_PASSWORD = { daemon: { set: ['main.auth=password'] } };
 
@@ -20,8 +20,7 @@ async function setPassword({ withInput }: ClientTest): Promise<void> {
 const client = shareClientTest(WITH_PASSWORD, setPassword);
 
 test('at the socket of the owner every command works without a log-in', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotctl-owner-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const path = join(folder, 'owner.sock');
   const daemon = { set: ['main.auth=password', `main.owner_socket=${path}`] };
   const { env } = await startClientTest({ daemon });
@@ -82,8 +81,7 @@ test.each(['a link', 'a folder that others may look into'])(
   async (planted) => {
     const { withInput, depotctl, env } = client();
     const folder = join(env.XDG_RUNTIME_DIR ?? '', 'depotctl');
-    const elsewhere = await mkdtemp(join(tmpdir(), 'depotctl-elsewhere-'));
-    onTestFinished(() => rm(elsewhere, { recursive: true }));
+    const elsewhere = await temporaryFolder();
     await rm(folder, { recursive: true, force: true });
     onTestFinished(() => rm(folder, { recursive: true }));
     if (planted === 'a link') await symlink(elsewhere, folder);

@@ -1,8 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -12,6 +10,7 @@ import { startCuttingProxy } from '../support/cutting-proxy.ts';
 import { createIdentity } from '../support/self-signed.ts';
 import { createStoreDevice } from '../features/self-upgrade/self-upgrade-device.ts';
 import { DEPOTCTL, runDepotctl, startClientTest } from './start-depotctl.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test.each([
   ['cut after a while', { streamMs: 300, mostStreams: 2 }],
@@ -34,8 +33,7 @@ test.each([
 
 test('an address with https is asked over TLS, and a certificate that nobody vouches for is refused with a way out', async () => {
   const { daemon } = await startClientTest();
-  const folder = await mkdtemp(join(tmpdir(), 'depotctl-tls-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const { key, cert } = await createIdentity(folder);
   const server = createServer(
     { key: await readFile(key), cert: await readFile(cert) },

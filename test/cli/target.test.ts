@@ -1,12 +1,12 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import { parseTarget, usualUrl } from '../../src/cli/target.ts';
 import { ANOTHER_USER, canBeAnother } from '../support/another-user.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test.each([
   ['http://nas', undefined, '/cgi-bin/panel'],
@@ -25,8 +25,7 @@ test.each([
 const DEFAULT = 'http://127.0.0.1:8728';
 
 async function sockets(): Promise<{ owner: string; shared: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'depotctl-target-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   await mkdir(join(folder, 'own'), 0o700);
   return { owner: join(folder, 'own/owner.sock'), shared: join(folder, 'shared.sock') };
 }

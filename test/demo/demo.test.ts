@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import { runCommand } from '../device/command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const REPOSITORY = join(import.meta.dirname, '../..');
 
@@ -95,8 +95,7 @@ interface Place {
 }
 
 async function createPlace(): Promise<Place> {
-  const directory = await mkdtemp(join(tmpdir(), 'depotd-demo-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryFolder();
   const place = { folder: join(directory, 'demo'), elsewhere: join(directory, 'elsewhere') };
   await mkdir(place.elsewhere);
   return place;

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
@@ -25,6 +24,7 @@ import {
   serve,
   type Works,
 } from './released.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /**
  * What feeds of others got wrong, and nobody saw until devices were affected: the checks that owfeed
@@ -89,8 +89,7 @@ describe('what is in the packages', () => {
   });
 
   test('each shell script can be read by sh: what runs once is gone, whether it worked or not', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'depotd-scripts-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await temporaryFolder();
     const found = packages.flatMap((contents) => [
       ...textsOf(contents, /./).filter(
         ([path, text]) => path.includes('/uci-defaults/') || /^#!\/bin\/(?:ba|a)?sh\b/.test(text),
@@ -255,8 +254,7 @@ function textsOf({ files }: PackageContents, path: RegExp): [path: string, text:
 }
 
 async function emptyRoot(isApk: boolean): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'depotd-by-hand-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  const root = await temporaryFolder();
   const folders = ['etc/opkg/keys', 'etc/apk/keys', 'etc/apk/repositories.d', 'lib/upgrade/keep.d'];
   const paths = [...folders, ...(isApk ? ['lib/apk/db'] : [])].map((path) => join(root, path));
   await runCommand(['mkdir', '-p', ...paths]);

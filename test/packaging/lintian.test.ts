@@ -1,16 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createDeb } from '../../packaging/deb.ts';
 import { debianPackage } from '../../packaging/packages.ts';
 import { runCommand } from '../device/command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('lintian has neither an error nor a warning for the Debian package', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-lintian-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const file = join(folder, 'depotd_1.0-r1_all.deb');
   await writeFile(file, createDeb(debianPackage({ version: '1.0', modifiedAt: 1_700_000_000 })));
 

@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { inspectNode, type NodeBinary } from '../../packaging/node-binary.ts';
 import { readRuntime } from '../../packaging/node-runtime.ts';
 import { createElf, type ElfTraits } from './elf-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const AARCH64: ElfTraits = {
   machine: 183,
@@ -125,8 +125,7 @@ test('a file that is not there is refused by name', () => {
 });
 
 async function inspect(bytes: Buffer, architecture?: string): Promise<NodeBinary> {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-node-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   await writeFile(join(folder, 'node'), bytes);
   return inspectNode(join(folder, 'node'), bytes, { wanted: architecture });
 }

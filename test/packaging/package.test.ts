@@ -2,7 +2,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { readRuntime } from '../../packaging/node-runtime.ts';
 import { readPackageFile } from '../../src/package-management/apk/package-file/apk-file.ts';
@@ -10,6 +10,7 @@ import { runCommand, type Outcome } from '../device/command.ts';
 import { REPOSITORY } from '../source-tree.ts';
 import { bundledProgram } from '../support/bundled-program.ts';
 import { createElf } from './elf-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MADE_AT = 1_712_345_678;
 const { version: VERSION } = JSON.parse(
@@ -119,8 +120,7 @@ test('each package of ours brings the licence', async () => {
     const path = `./usr/share/licenses/${name.replace(/_.*/, '')}/LICENSE`;
     expect(await (await unpack(name)).text('data.tar.gz', path), name).toBe(licence);
   }
-  const out = await mkdtemp(join(tmpdir(), 'depotd-deb-'));
-  onTestFinished(() => rm(out, { recursive: true }));
+  const out = await temporaryFolder();
   await runCommand(['dpkg-deb', '--extract', join(folder, 'dist', DEB), out]);
   expect(await readFile(join(out, 'usr/share/doc/depotd/copyright'), 'utf8')).toBe(licence);
 });
@@ -265,8 +265,7 @@ async function unpack(name: string): Promise<{
   list: (archive: string) => Promise<string[]>;
   text: (archive: string, member: string) => Promise<string>;
 }> {
-  const cwd = await mkdtemp(join(tmpdir(), 'depotd-ipk-'));
-  onTestFinished(() => rm(cwd, { recursive: true }));
+  const cwd = await temporaryFolder();
   await writeFile(join(cwd, 'package'), await readFile(join(folder, 'dist', name)));
   const tar = async (...args: string[]): Promise<string> =>
     (await runCommand(['tar', ...args], { cwd, env: { ...process.env, TZ: 'UTC' } })).stdout;

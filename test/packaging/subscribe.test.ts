@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { runCommand, type Outcome } from '../device/command.ts';
 import { createWorks, filesIn, serve, type Served, type Works } from './released.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const KEPT = 'lib/upgrade/keep.d/depotd-feed';
 const WORLD = 'etc/apk/world';
@@ -133,8 +133,7 @@ async function startDevice({
   architecture: string;
   isApk?: boolean;
 }): Promise<SubscribedDevice> {
-  const root = await mkdtemp(join(tmpdir(), 'depotd-subscriber-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  const root = await temporaryFolder();
   const write = async (path: string, text: string): Promise<void> => {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);

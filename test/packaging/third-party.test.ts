@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import {
   ALLOWED_LICENCES,
@@ -11,6 +10,7 @@ import {
   licencesOf,
 } from '../../packaging/third-party.mjs';
 import { REPOSITORY } from '../source-tree.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What only builds and tests may be under, too: it goes to nobody. */
 const ALLOWED_IN_DEVELOPMENT = [...ALLOWED_LICENCES, 'BlueOak-1.0.0', 'CC0-1.0', 'Python-2.0'];
@@ -133,8 +133,7 @@ describe('the lock file', async () => {
 
 /** A package `it` in a folder of its own. */
 async function packageWith(about: object, files: readonly string[]): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'depotd-licences-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  const root = await temporaryFolder();
   await mkdir(join(root, 'it'));
   await writeFile(
     join(root, 'it/package.json'),

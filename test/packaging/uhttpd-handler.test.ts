@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { runCommand } from '../device/command.ts';
 import { REPOSITORY } from '../source-tree.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SCRIPT = join(REPOSITORY, 'packaging/uhttpd/uhttpd-handler');
 /** The real one if UCI names it. */
@@ -146,8 +146,7 @@ test.each(CASES.map((each) => [each.what, each] as const))('%s', async (_what, e
 });
 
 async function createRoot(files: Record<string, string>): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'depotd-uhttpd-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  const root = await temporaryFolder();
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), content);
@@ -158,8 +157,7 @@ async function createRoot(files: Record<string, string>): Promise<string> {
 test.each(['busybox ash', 'dash'])(
   'a reload holds nothing of the output that its caller waits for the end of (%s)',
   async (shell) => {
-    const folder = await mkdtemp(join(tmpdir(), 'depotd-handler-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await temporaryFolder();
     const text = await readFile(SCRIPT, 'utf8');
     await writeFile(join(folder, 'handler'), text.replace(/^PATH=/m, `PATH=${folder}:`));
     // A package manager runs until this test has seen the end of the output.

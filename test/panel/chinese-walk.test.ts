@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { onTestFinished, test } from 'vitest';
 
@@ -17,6 +16,7 @@ import { createStandIn } from '../features/fleet/stand-in.ts';
 import type { Browser } from './browser.ts';
 import { expectInLanguage } from './in-sight.ts';
 import { agree, click, goTo, openPanel, type } from './open-panel.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 interface Opened {
   on: FleetDevice;
@@ -26,8 +26,7 @@ interface Opened {
 
 /** A device with a fleet that asks, a forge, containers and what iStore leaves. */
 async function openDevice(code: string): Promise<Opened> {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-panel-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   const engine = await startEngine(join(folder, 'engine.sock'));
   onTestFinished(() => engine.close());
   engine.containers.push({ name: 'films', image: 'films/films', volumes: ['films-data'] });

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -7,10 +5,10 @@ import { containerApp } from '../features/containers/container-app.ts';
 import { startEngine } from '../features/containers/stand-in-engine.ts';
 import { click, goTo, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('the dialog of a removal names containers and data; a box has data and images go, too', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-panel-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   const engine = await startEngine(join(folder, 'engine.sock'));
   onTestFinished(() => engine.close());
   engine.images.push('films/films');

@@ -1,15 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('a start loads no module that is for later, and its clock runs', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-modules-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const [preload, list] = [join(folder, 'preload.cjs'), join(folder, 'list.json')];
   await writeFile(
     preload,

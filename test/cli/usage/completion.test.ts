@@ -1,14 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { COMMAND_NAMES, COMMANDS } from '../../../src/cli/usage/commands.ts';
 import type { Shell } from '../../../src/cli/usage/commands.ts';
 import { completionScript, SHELLS } from '../../../src/cli/usage/completion.ts';
 import { runCommand } from '../../device/command.ts';
 import { runDepotctl } from '../start-depotctl.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test.each(SHELLS)('depotctl completion %s prints the script', async (shell) => {
   expect(await runDepotctl('completion', shell)).toEqual({
@@ -108,8 +108,7 @@ async function completeInBash(words: readonly string[]): Promise<string[]> {
 }
 
 async function scriptFile(shell: Shell): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-completion-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   const file = join(folder, 'script');
   await writeFile(file, completionScript(shell));
   return file;

@@ -1,13 +1,13 @@
 import type * as Files from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { findListeners, findSetId } from '../../../src/features/audit/strangers.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 vi.mock('node:fs/promises', async (load) => {
   const files = await load<typeof Files>();
@@ -24,8 +24,7 @@ vi.mock('node:fs/promises', async (load) => {
 });
 
 test('a folder that a damaged disk cannot read to its end keeps nothing else from being seen', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'depotd-set-id-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  const root = await temporaryFolder();
   for (const folder of ['a', 'damaged', 'z']) await mkdir(join(root, folder));
   await writeFile(join(root, 'a/one'), '');
   await chmod(join(root, 'a/one'), 0o4755);
@@ -37,8 +36,7 @@ test('a folder that a damaged disk cannot read to its end keeps nothing else fro
 });
 
 test('a script of no package that listens is named, though a package\u2019s program runs it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-listener-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const script = join(folder, 'server.mjs');
   await writeFile(
     script,
@@ -67,8 +65,7 @@ test('a script of no package that listens is named, though a package\u2019s prog
 });
 
 test('a folder that somebody has filled is named, and hides nothing in another', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'depotd-set-id-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  const root = await temporaryFolder();
   for (const folder of ['a', 'full', 'z']) await mkdir(join(root, folder));
   for (let index = 0; index < 30; index += 1) await writeFile(join(root, `full/${index}`), '');
   for (const path of ['a/one', 'z/two']) {

@@ -1,13 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
 
 import { createFirstPassword } from '../../../src/features/login/first-password.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('of several who ask for the proof file at the same time each finds it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-proof-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const { file, offer, redeem } = createFirstPassword(folder);
 
   await Promise.all(Array.from({ length: 8 }, offer));

@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { createPaths, type Paths } from '../../../src/device/paths.ts';
 import { readDevice } from '../../../src/features/system/device.ts';
@@ -10,10 +9,10 @@ import type { DeviceSummary } from '../../../src/features/system/documentation.t
 import { readStorage } from '../../../src/features/system/storage.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { runCommand } from '../../device/command.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let root: string;
-beforeEach(async () => (root = await mkdtemp(join(tmpdir(), 'depotd-summary-'))));
-afterEach(() => rm(root, { recursive: true }));
+beforeEach(async () => (root = await temporaryFolder()));
 
 test('a router shows the model and release that OpenWrt gives it', async () => {
   await put('tmp/sysinfo/model', 'GL.iNet GL-MT6000\n');

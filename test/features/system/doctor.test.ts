@@ -1,8 +1,7 @@
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { loadConfig } from '../../../src/config/config.ts';
 import type { Finding } from '../../../src/features/device-check.ts';
@@ -17,10 +16,10 @@ import { toolsCheck } from '../../../src/features/system/checks/tools.ts';
 import { runChecks, type CheckResult } from '../../../src/features/system/doctor.ts';
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
-beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'depotd-doctor-'))));
-afterEach(() => rm(folder, { recursive: true }));
+beforeEach(async () => (folder = await temporaryFolder()));
 
 describe('checks', () => {
   const good = {

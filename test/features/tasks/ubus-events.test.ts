@@ -1,14 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { startRpcd } from '../../device/rpcd/rpcd.ts';
 import { openStore } from '../packages/open-store.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('each change of a task’s state is an event on ubus; without ubus tasks run all the same', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-events-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   const socket = join(folder, 'ubus.sock');
   const store = await openStore({}, { env: { DEPOTD_UBUS_SOCKET: socket } });
   onTestFinished(store.close);
