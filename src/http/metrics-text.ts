@@ -15,6 +15,18 @@ export interface Sample {
   suffix?: '_bucket' | '_sum' | '_count';
 }
 
+/** A family of one figure, or of samples with their labels. */
+export const [gauge, counter] = [familyOf('gauge'), familyOf('counter')];
+
+function familyOf(type: Metric['type']) {
+  return (name: string, help: string, figure: number | Metric['samples']): Metric => ({
+    name,
+    type,
+    help,
+    samples: typeof figure === 'number' ? [{ value: figure }] : figure,
+  });
+}
+
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Prometheus' text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */

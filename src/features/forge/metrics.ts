@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors.ts';
-import type { Metric, Sample } from '../../http/metrics-text.ts';
+import { counter, gauge, type Metric, type Sample } from '../../http/metrics-text.ts';
 import type { Route } from './routes.ts';
 import type { PoolStats } from './upstream/pool.ts';
 
@@ -90,14 +90,13 @@ function add<Key>(counts: Map<Key, number>, key: Key): void {
 }
 
 function requests(all: Counts[]): Metric {
-  return {
-    name: 'depotd_forge_requests_total',
-    type: 'counter',
-    help: 'Requests to the forge by operation and class of status.',
-    samples: all.flatMap(({ labels, byStatus }) =>
+  return counter(
+    'depotd_forge_requests_total',
+    'Requests to the forge by operation and class of status.',
+    all.flatMap(({ labels, byStatus }) =>
       [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value })),
     ),
-  };
+  );
 }
 
 function durations(all: Counts[]): Metric {
@@ -125,35 +124,31 @@ function durationSamples({ labels, buckets, count, seconds }: Counts): Sample[] 
 }
 
 function bytes(all: Counts[]): Metric[] {
-  return (['request', 'response'] as const).map((side) => ({
-    name: `depotd_forge_${side}_bytes_total`,
-    type: 'counter',
-    help: `Bytes of ${side} bodies.`,
-    samples: all.map(({ labels, requestBytes, responseBytes }) => ({
-      labels,
-      value: side === 'request' ? requestBytes : responseBytes,
-    })),
-  }));
+  return (['request', 'response'] as const).map((side) =>
+    counter(
+      `depotd_forge_${side}_bytes_total`,
+      `Bytes of ${side} bodies.`,
+      all.map((counts) => ({ labels: counts.labels, value: counts[`${side}Bytes`] })),
+    ),
+  );
 }
 
 function failed(failures: Map<ErrorCode, number>): Metric {
-  return {
-    name: 'depotd_forge_failures_total',
-    type: 'counter',
-    help: 'Requests that the proxy itself refused or failed.',
-    samples: [...failures].map(([error, value]) => ({ labels: { error }, value })),
-  };
+  return counter(
+    'depotd_forge_failures_total',
+    'Requests that the proxy itself refused or failed.',
+    [...failures].map(([error, value]) => ({ labels: { error }, value })),
+  );
 }
 
 function connections({ open, idle, waiting }: PoolStats): Metric {
-  return {
-    name: 'depotd_forge_connections',
-    type: 'gauge',
-    help: 'Connections to the forge, and requests that wait for one.',
-    samples: [
+  return gauge(
+    'depotd_forge_connections',
+    'Connections to the forge, and requests that wait for one.',
+    [
       { labels: { state: 'busy' }, value: open - idle },
       { labels: { state: 'idle' }, value: idle },
       { labels: { state: 'waiting' }, value: waiting },
     ],
-  };
+  );
 }

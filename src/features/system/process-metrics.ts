@@ -1,4 +1,4 @@
-import type { Metric } from '../../http/metrics-text.ts';
+import { counter, gauge, type Metric } from '../../http/metrics-text.ts';
 
 /** The process's own figures, under the names that Prometheus clients use. */
 export function processMetrics(version: string): Metric[] {
@@ -6,24 +6,10 @@ export function processMetrics(version: string): Metric[] {
   const { user, system } = process.cpuUsage();
   const startedAt = Math.floor(Date.now() / 1000 - process.uptime());
   return [
-    {
-      name: 'depotd_info',
-      type: 'gauge',
-      help: 'The version that runs.',
-      samples: [{ labels: { version }, value: 1 }],
-    },
+    gauge('depotd_info', 'The version that runs.', [{ labels: { version }, value: 1 }]),
     gauge('process_resident_memory_bytes', 'Resident memory.', rss),
     gauge('nodejs_heap_size_used_bytes', 'What is in use of the JavaScript heap.', heapUsed),
-    {
-      name: 'process_cpu_seconds_total',
-      type: 'counter',
-      help: 'Processor time, user and system.',
-      samples: [{ value: (user + system) / 1e6 }],
-    },
+    counter('process_cpu_seconds_total', 'Processor time, user and system.', (user + system) / 1e6),
     gauge('process_start_time_seconds', 'When the process started, in Unix seconds.', startedAt),
   ];
-}
-
-function gauge(name: string, help: string, value: number): Metric {
-  return { name, type: 'gauge', help, samples: [{ value }] };
 }

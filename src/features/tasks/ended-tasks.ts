@@ -1,4 +1,4 @@
-import type { Metric } from '../../http/metrics-text.ts';
+import { counter, type Metric } from '../../http/metrics-text.ts';
 import type { Job } from '../../jobs/job.ts';
 
 /** Tasks that have ended since the daemon began, by kind and state: so many, and how long. */
@@ -18,18 +18,16 @@ export function createEndedTasks() {
           value: figures[figure],
         }));
       return [
-        {
-          name: 'depotd_tasks_ended_total',
-          type: 'counter',
-          help: 'Tasks that have ended, by kind and state.',
-          samples: samples('count'),
-        },
-        {
-          name: 'depotd_tasks_duration_seconds_total',
-          type: 'counter',
-          help: 'Seconds that those tasks ran, by kind and state.',
-          samples: samples('seconds'),
-        },
+        counter(
+          'depotd_tasks_ended_total',
+          'Tasks that have ended, by kind and state.',
+          samples('count'),
+        ),
+        counter(
+          'depotd_tasks_duration_seconds_total',
+          'Seconds that those tasks ran, by kind and state.',
+          samples('seconds'),
+        ),
       ];
     },
   };

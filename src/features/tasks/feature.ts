@@ -3,7 +3,7 @@ import { createAnnouncer } from './ubus-events.ts';
 import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
 import type { HealthReport } from '../../http/health-report.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import type { Metric } from '../../http/metrics-text.ts';
+import { gauge, type Metric } from '../../http/metrics-text.ts';
 import { isEnded, JOB_STATES, type Job, type JobState } from '../../jobs/job.ts';
 
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
@@ -58,20 +58,18 @@ function damageIn({ queue }: FeatureContext): HealthReport {
 function jobMetrics({ queue }: FeatureContext): Metric[] {
   const jobs = queue.all();
   return [
-    {
-      name: 'depotd_jobs',
-      type: 'gauge',
-      help: 'Jobs on record, by state.',
-      samples: JOB_STATES.map((state) => ({
+    gauge(
+      'depotd_jobs',
+      'Jobs on record, by state.',
+      JOB_STATES.map((state) => ({
         labels: { state },
         value: jobs.filter((job) => job.state === state).length,
       })),
-    },
-    {
-      name: 'depotd_jobs_unfinished',
-      type: 'gauge',
-      help: 'Jobs that have not ended.',
-      samples: [{ value: jobs.filter(({ state }) => !isEnded(state)).length }],
-    },
+    ),
+    gauge(
+      'depotd_jobs_unfinished',
+      'Jobs that have not ended.',
+      jobs.filter(({ state }) => !isEnded(state)).length,
+    ),
   ];
 }
