@@ -10,23 +10,23 @@ import type { Step } from './plan.ts';
 const DISK_LIMIT_MS = 10 * 60_000;
 const PAUSE_MS = 500;
 
+export type OutlastDisk = ReturnType<typeof createDiskWait>;
+
+interface DiskWaitOptions {
+  logs: TaskLogs;
+  log: Log;
+  save: (job: Job) => Promise<void>;
+}
+
 /**
  * Lets a repair wait for a disk that cannot be written now: does the work of a step again until it
  * can be, one that is read-only, and a full one if the step needs room. The work must be safe to do
  * again.
  * @throws what the work throws for other reasons, or when the time is over
  */
-export type OutlastDisk = <Value>(step: Step, work: () => Promise<Value>) => Promise<Value>;
-
-export interface DiskWaitOptions {
-  logs: TaskLogs;
-  log: Log;
-  save: (job: Job) => Promise<void>;
-}
-
-export function createDiskWait(options: DiskWaitOptions, job: Job): OutlastDisk {
+export function createDiskWait(options: DiskWaitOptions, job: Job) {
   let deadline: number | undefined;
-  return async (step, work) => {
+  return async <Value>(step: Step, work: () => Promise<Value>): Promise<Value> => {
     /** Whether the task log says it; undefined at the first look. */
     let isNoted: boolean | undefined;
     for (;;) {

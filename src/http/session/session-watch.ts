@@ -1,10 +1,6 @@
 import type { Sessions } from './sessions.ts';
 
-/**
- * Calls `onEnd` once, when the session of these headers has ended or cannot be asked for.
- * @returns the function that ends the watch
- */
-export type SessionWatch = (headers: Headers, onEnd: () => void) => () => void;
+export type SessionWatch = ReturnType<typeof createSessionWatch>;
 
 /** With the time of one check, an answer that goes on ends within 2 s of its session. */
 const CHECK_MS = 1500;
@@ -13,11 +9,15 @@ const CHECK_MS = 1500;
  * One clock for all: those who are watched are checked in the same moment, so that the sessions
  * can answer all of them with one question. It stands still while nobody is watched.
  */
-export function createSessionWatch({ peek }: Pick<Sessions, 'peek'>): SessionWatch {
+export function createSessionWatch({ peek }: Pick<Sessions, 'peek'>) {
   const watched = new Set<() => void>();
   let clock: NodeJS.Timeout | undefined;
 
-  return (headers, onEnd) => {
+  /**
+   * Calls `onEnd` once, when the session of these headers has ended or cannot be asked for.
+   * @returns the function that ends the watch
+   */
+  return (headers: Headers, onEnd: () => void): (() => void) => {
     let isChecking = false;
     const remove = (): void => {
       watched.delete(check);

@@ -7,12 +7,7 @@ import { hashOf, newToken, sessionPart } from './sessions.ts';
  */
 export type Tickets = ReturnType<typeof createTickets>;
 
-/** What a ticket is good for. */
-export interface TicketPath {
-  pathname: string;
-  /** Empty: whatever the query is. */
-  query: string;
-}
+type TicketPath = ReturnType<typeof ticketPath>;
 
 const GOOD_MS = 30_000;
 /** A page opens a few; beyond this the oldest is good no more. */
@@ -56,11 +51,12 @@ export function createTickets(now: () => number = () => performance.now()) {
 }
 
 /**
+ * What a ticket is good for. Without a query it is, whatever the query is.
  * @param base root of the CGI path tree
  * @param wanted an address from the root, or from `base`
  * @throws DepotError bad_request
  */
-export function ticketPath(base: string, wanted: string): TicketPath {
+export function ticketPath(base: string, wanted: string) {
   const address = wanted.startsWith(`${base}/`) ? wanted : `${base}/${wanted.replace(/^\//, '')}`;
   const { pathname, searchParams, hash } = new URL(`http://localhost${address}`);
   if (hash !== '' || !pathname.startsWith(`${base}/admin/`)) {
