@@ -76,7 +76,7 @@ test("the index is signed with the key that the device trusts, and by others' if
 function isSigned(index: Buffer | undefined): boolean {
   if (index === undefined) throw new Error('cannot find the index');
   const start = secondStart(index);
-  const signature = gunzipSync(index.subarray(0, start)).subarray(512, 512 + 256);
+  const signature = gunzipSync(index.subarray(0, start)).subarray(512, 512 + 128);
   return createVerify('sha256').update(index.subarray(start)).verify(publicKey(), signature);
 }
 
