@@ -14,6 +14,7 @@ import {
 import type { DaemonOptions } from '../device/daemon-process.ts';
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device, type DeviceOptions } from '../device/device.ts';
+import { runHosted } from './depotctl-hosts.ts';
 import { bundledProgram } from '../support/bundled-program.ts';
 
 /** The file that `npm run build` makes. */
@@ -74,18 +75,14 @@ async function openClientTest({
     ...daemonOptions,
   });
   const env = { ...process.env, XDG_RUNTIME_DIR: join(device.root, 'tmp'), DEPOTCTL_SESSION: '' };
-  const run = (words: readonly string[], input?: string): Promise<Outcome> =>
-    runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, ...words], {
-      env,
-      ...(input !== undefined && { input }),
-    });
   return {
     device,
     daemon,
     socketUrl,
     env,
-    depotctl: (...words) => run(words),
-    withInput: (input, ...words) => run(words, input),
+    depotctl: (...words) => runHosted(DEPOTCTL, ['--url', daemon.url, ...words], env),
+    withInput: (input, ...words) =>
+      runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, ...words], { env, input }),
     start: (...words) =>
       startCommand([process.execPath, DEPOTCTL, '--url', socketUrl, ...words], { env }),
     close: async () => {
@@ -110,5 +107,5 @@ export async function runEach(
 }
 
 export function runDepotctl(...words: readonly string[]): Promise<Outcome> {
-  return runCommand([process.execPath, DEPOTCTL, ...words]);
+  return runHosted(DEPOTCTL, words, process.env);
 }
