@@ -16,10 +16,14 @@ export function jobsToForget(all: Iterable<Job>, limits: RetentionLimits): strin
   const now = unixNow();
   const ended = [...all]
     .filter(({ state }) => isEnded(state))
-    .map(({ id, lane, logBytes = 0, stoppedAt = 0 }) => {
+    .map(({ id, lane, logBytes = 0, state, startedAt, stoppedAt = 0 }) => {
       // Behind those before it in its lane, also when the clock was set back since.
       // A time to come says nothing: those behind it would rank before all of other lanes.
       const believed = stoppedAt > now ? 0 : stoppedAt;
+      // Dropped while it waited: what it waited for ended later, and somebody waits for that.
+      if (state === 'stopped' && startedAt === undefined) {
+        return { id, logBytes, endedAt: believed - 1 };
+      }
       const endedAt = Math.max(believed, latest.get(lane) ?? 0);
       latest.set(lane, endedAt);
       return { id, logBytes, endedAt };

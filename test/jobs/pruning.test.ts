@@ -70,6 +70,20 @@ test('an end in the time to come has nobody forget what has just ended in anothe
   expect(forgotten).toEqual(['3 h ago', 'wrong clock']);
 });
 
+test('what has just ended is not forgotten for those behind it that were dropped while they waited', () => {
+  const now = Math.floor(Date.now() / 1000);
+  const ran = { startedAt: now - 9, state: 'done' };
+  const jobs = [
+    { ...ran, id: 'before', lane: 'packages', stoppedAt: now - 9 },
+    { ...ran, id: 'long', lane: 'packages', stoppedAt: now },
+    ...['a', 'b', 'c'].map((id) => ({ id, lane: 'packages', stoppedAt: now, state: 'stopped' })),
+  ] as Job[];
+
+  const forgotten = jobsToForget(jobs, { jobs: 2, logBytes: 1024 });
+
+  expect(forgotten).toEqual(['b', 'a', 'before']);
+});
+
 test('whether a job is needed still is asked of those alone that would be forgotten', async () => {
   const open = await openQueue(folder, { limits: { jobs: 3, logBytes: 1024 ** 2 } });
   const asked: string[] = [];
