@@ -121,8 +121,8 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions) {
     /** Unix seconds; undefined unless the job waits to be confirmed. */
     confirmBy: (id: string): number | undefined => {
       const entry = entries.get(id);
-      if (entry?.state !== 'waiting' || goesBack(id)) return undefined;
-      return unixNow() + Math.max(0, Math.ceil(entry.until - uptimeS()));
+      if (entry?.state !== 'waiting' || goesBack(id) || isOver(id)) return undefined;
+      return unixNow() + Math.ceil(entry.until - uptimeS());
     },
     isWaiting,
     /** Goes on with what an earlier daemon left. */

@@ -152,6 +152,8 @@ test('what cannot go back yet is tried again', async () => {
   device.fault = new Error('no room');
   await daemon.check();
   expect(daemon.isWaiting()).toBe(true);
+  expect(daemon.confirmBy('task')).toBeUndefined();
+  expect(await daemon.confirm('task')).toBe('back');
   delete device.fault;
   await daemon.check();
   expect(device.back).toEqual(['task']);
