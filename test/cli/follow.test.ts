@@ -61,6 +61,18 @@ test('a reader who has seen enough ends it without a word', async () => {
   expect(stderr).toBe('ended with 141\n');
 });
 
+test('where what is printed cannot be written, that is said in one line', async () => {
+  const { socketUrl } = await startClientTest();
+
+  const script = '"$0" "$1" --url "$2" feeds >/dev/full';
+  const words = ['sh', '-c', script, process.execPath, DEPOTCTL, socketUrl] as const;
+  const { code, stderr } = await runCommand([...words]);
+
+  expect(code).toBe(1);
+  expect(stderr.split('\n').at(-2)).toMatch(/^depotctl: cannot write standard output: .*no space/);
+  expect(stderr).not.toContain(' at ');
+});
+
 /** Presses Ctrl-C at a terminal when the text has appeared. @returns what the terminal showed */
 async function interrupted(
   words: readonly string[],

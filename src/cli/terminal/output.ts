@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import { reasonOf } from '../../errors.ts';
 import { voiceOf, type Voice } from '../../languages/languages.ts';
 import { inert, inertJson, inertOutput } from './others-text.ts';
 import { createPaint, inertBetweenShades } from './paint.ts';
@@ -9,6 +10,7 @@ export type Output = ReturnType<typeof createOutput>;
 /** A line of so many columns at most; what is longer is cut. */
 type StatusText = (columns: number) => string;
 
+const EXIT_FAILED = 1;
 /** As a shell tells the end by Ctrl-C. */
 const EXIT_INTERRUPTED = 130;
 const INTERRUPTED = 'interrupted';
@@ -22,7 +24,8 @@ const CLEAR_LINE = '\r\x1b[K';
 /**
  * What the program says: results and logs on standard output, its own words on standard error. It
  * is the one way to either, and nothing that others wrote acts on who reads it. It ends the program
- * when its reader has gone, such as `head`, and with one sentence at Ctrl-C.
+ * when its reader has gone, such as `head`, and with one sentence at Ctrl-C or when the disk is
+ * full that what is printed goes to.
  * @param isColoured whether the owner wants colours at all
  * @param voice puts what is said into the reader's language
  */
@@ -34,7 +37,8 @@ export function createOutput(
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit(EXIT_PIPE);
-      throw error;
+      if (stream === stdout) say(`cannot write standard output: ${reasonOf(error)}`);
+      process.exit(EXIT_FAILED);
     });
   }
   const status = createStatusLine();
