@@ -16,7 +16,15 @@ const [, , START] = process.argv;
 const BUILT = `${dirname(START)}/`;
 /** What is still open when a daemon has stopped is closed soon, or the process ends. */
 const CLOSE_LIMIT_MS = 100;
-const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'exit'];
+const EVENTS = [
+  'SIGTERM',
+  'SIGINT',
+  'SIGHUP',
+  'SIGUSR1',
+  'uncaughtException',
+  'unhandledRejection',
+  'exit',
+];
 /** Light stand-ins take the place of these (src/runtime/light-fetch.ts). */
 const CLASSES = ['Headers', 'Request', 'Response', 'CloseEvent', 'ErrorEvent'];
 
