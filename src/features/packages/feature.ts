@@ -45,16 +45,20 @@ export async function createPackagesFeature(
   const wanted = valuesOf(context.config(), PACKAGES_SECTION).manager;
   const manager = await (await selectManager(context.paths, wanted)).create(context);
   const { log, queue } = context;
+  let isCopied = true;
   // A job's own copy is what its repair goes back to.
   const afterChange = async (): Promise<void> => {
     const isOpen = ({ lane, state }: Job): boolean => lane === PACKAGE_LANE && !isEnded(state);
-    if (!queue.all().some(isOpen)) await manager.atRest?.();
+    if (queue.all().some(isOpen)) return;
+    await manager.atRest?.();
+    isCopied = true;
   };
   const catalog = createCatalog({ manager, log, afterChange });
-  // One that was done has said what it leaves.
+  // One that was done has said what it leaves, and nothing of one before it that was not.
   const endOf = queue.onChange(({ lane, state }) => {
-    if (lane !== PACKAGE_LANE || !isEnded(state) || state === 'done') return;
-    void afterChange().catch(failureTo(log, 'package database not copied'));
+    if (lane !== PACKAGE_LANE || !isEnded(state)) return;
+    isCopied &&= state === 'done';
+    if (!isCopied) void afterChange().catch(failureTo(log, 'package database not copied'));
   });
   const updateEveryHours = (): number =>
     valuesOf(context.config(), PACKAGES_SECTION).update_every_h;

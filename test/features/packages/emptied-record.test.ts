@@ -57,33 +57,38 @@ test.each(['at the start', 'after a change by others'])(
   },
 );
 
-test('what a failed task leaves is what comes back', async () => {
-  await daemon.close();
-  const scripts = { postinst: '#!/bin/sh\nexit 1\n' };
-  device.feed.publish([simplePackage('whole'), simplePackage('faulty')]);
-  await device.opkg('update');
-  await device.opkg('install', 'whole', 'faulty');
-  device.feed.publish([
-    simplePackage('whole', { version: '2.0-1' }),
-    { ...simplePackage('faulty', { version: '2.0-1' }), scripts },
-  ]);
-  await device.opkg('update');
-  // Longer than it takes until somebody looks at a change for the last time.
-  const folder = join(device.root, '../own-bin');
-  await mkdir(folder);
-  await writeFile(join(folder, 'sync'), '#!/bin/sh\nsleep 1\n');
-  await chmod(join(folder, 'sync'), 0o755);
-  const env = { ...device.env, PATH: [folder, device.path].join(delimiter) };
-  daemon = await startDaemon({ root: device.root, env });
+test.each<[string[]]>([[[]], [['backup']]])(
+  'what a failed task leaves is what comes back, with %j behind it',
+  async (behind) => {
+    await daemon.close();
+    const scripts = { postinst: '#!/bin/sh\nexit 1\n' };
+    device.feed.publish([simplePackage('whole'), simplePackage('faulty')]);
+    await device.opkg('update');
+    await device.opkg('install', 'whole', 'faulty');
+    device.feed.publish([
+      simplePackage('whole', { version: '2.0-1' }),
+      { ...simplePackage('faulty', { version: '2.0-1' }), scripts },
+    ]);
+    await device.opkg('update');
+    // Longer than it takes until somebody looks at a change for the last time.
+    const folder = join(device.root, '../own-bin');
+    await mkdir(folder);
+    await writeFile(join(folder, 'sync'), '#!/bin/sh\nsleep 1\n');
+    await chmod(join(folder, 'sync'), 0o755);
+    const env = { ...device.env, PATH: [folder, device.path].join(delimiter) };
+    daemon = await startDaemon({ root: device.root, env });
 
-  const task = await daemon.submit('upgrade', { all: 'true' });
+    const task = await daemon.submit('upgrade', { all: 'true' });
+    const others = await Promise.all(behind.map((kind) => daemon.submit(kind)));
 
-  expect(await daemon.finished(task)).toMatchObject({ state: 'failed' });
-  const before = await device.database();
-  expect(before.get('whole')?.version).toBe('2.0-1');
-  const copies = (): Promise<string[]> => Promise.all(COPY_NAMES.map((name) => copied(name)));
-  await expect.poll(copies).toContain(await device.read('usr/lib/opkg/status'));
-  await truncate(join(device.root, 'usr/lib/opkg/status'));
-  await daemon.finished(await daemon.submit('install', { package: 'notes-app' }));
-  expect(await device.database()).toEqual(before);
-});
+    expect(await daemon.finished(task)).toMatchObject({ state: 'failed' });
+    for (const each of others) expect(await daemon.finished(each)).toMatchObject({ state: 'done' });
+    const before = await device.database();
+    expect(before.get('whole')?.version).toBe('2.0-1');
+    const copies = (): Promise<string[]> => Promise.all(COPY_NAMES.map((name) => copied(name)));
+    await expect.poll(copies).toContain(await device.read('usr/lib/opkg/status'));
+    await truncate(join(device.root, 'usr/lib/opkg/status'));
+    await daemon.finished(await daemon.submit('install', { package: 'notes-app' }));
+    expect(await device.database()).toEqual(before);
+  },
+);
