@@ -136,7 +136,7 @@ async function waitForHolder({ folder, processes }: ClaimOptions, deadline: numb
 }
 
 /** As `replaceFile` names and makes what is to take the place of a record. */
-const UNFINISHED = /^[a-z][a-z-]*(?:\.json)?\.\d{1,7}\.new$/;
+const UNFINISHED = /^[a-z][a-z-]*(?:\.json|\.before(?:\.2)?\.gz)?\.\d{1,7}\.new$/;
 
 /**
  * What daemons that were killed left beside records that they were replacing. Nobody replaces any

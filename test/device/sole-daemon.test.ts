@@ -18,6 +18,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 
+import { COPY_NAMES } from '../../src/package-management/opkg/database/status-backup.ts';
 import { launchDaemon } from './daemon-process.ts';
 import { startDaemon, type TestDaemon } from './daemon.ts';
 import { createDevice, type Device } from './device.ts';
@@ -69,6 +70,7 @@ test('what a killed daemon left of records that it was writing goes, and nothing
   const at = (name: string): string => join(state, name);
   await writeFile(at('device-id.json.123.new'), '{"uid', { mode: 0o600 });
   await writeFile(at('password.4194303.new'), '', { mode: 0o600 });
+  for (const name of COPY_NAMES) await writeFile(at(`${name}.5.new`), '', { mode: 0o600 });
   const kept = [
     'notes.txt.5.new',
     'read-by-all.json.5.new',
