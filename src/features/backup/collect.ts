@@ -96,9 +96,11 @@ async function wantedPackages({ manager, notes }: CollectTools): Promise<Manifes
 }
 
 async function heldDependencies(manager: PackageManager): Promise<Manifest['held']> {
-  return (await addedPackages(manager)).flatMap(({ name, isAuto, isHeld }) =>
-    isAuto && isHeld === true && isPackageName(name) ? [name] : [],
-  );
+  return (await addedPackages(manager))
+    .flatMap(({ name, isAuto, isHeld }) =>
+      isAuto && isHeld === true && isPackageName(name) ? [name] : [],
+    )
+    .sort();
 }
 
 const ofPackage = v.looseObject({ package: v.string() });

@@ -71,11 +71,18 @@ describe('the switch', () => {
   test('writes nothing that is as it should be', async () => {
     await daemon.run('update');
     await daemon.run('install', { package: 'demo' });
+    for (const name of ['demo', 'libdemo']) {
+      expect((await daemon.post('admin/store/hold', { package: name })).status).toBe(200);
+    }
     await switchOn();
     const id = ((await device.read(`${FOLDER}/set`)) ?? '').trim();
     const file = join(device.root, `etc/depotd/backups/${id}.tar.gz`);
     const before = await readFile(file);
 
+    // The same in another order.
+    const record = (await device.read('usr/lib/opkg/status')) ?? '';
+    const turned = record.trimEnd().split('\n\n').reverse().join('\n\n');
+    await writeFile(join(device.root, 'usr/lib/opkg/status'), `${turned}\n\n`);
     await daemon.run('update');
     // Answered behind the look at the set that the end of a task begins: a daemon that is stopped
     // in the middle of it shares its process with the next, and goes on without its descriptors.
