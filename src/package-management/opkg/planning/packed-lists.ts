@@ -144,7 +144,7 @@ function createReader(blocks: readonly Block[], budget: PlanBudget): PackedLists
     budget.keep(ENTRIES_OF_A_RECORD, record.feed);
     known.set(number, record);
   };
-  // One loop that allocates nothing: each call goes over every record there is.
+  // One loop that makes no objects: each call goes over every record there is.
   const goOver = (
     { isWanted, isKept }: { isWanted: IsWanted; isKept: boolean },
     visit: (record: PackageRecord) => void,
