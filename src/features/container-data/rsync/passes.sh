@@ -166,8 +166,9 @@ live)
 changed)
   {
     cd "$source" && {
-      # A list that is not whole is no list: as rsync does that cannot read or write a file.
-      changed >"$list" || exit 11
+      # A list that is not whole is no list, be it of a folder that went meanwhile: as an rsync that
+      # could not copy all, it leaves what changed to the pass over all.
+      changed >"$list" || exit 23
       "$@" --force --ignore-times --from0 --files-from="$list" ./ "$copy/"
     }
   } || exit $?

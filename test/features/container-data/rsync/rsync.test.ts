@@ -73,6 +73,18 @@ let on: CopyPlace;
 beforeEach(async () => (on = await createCopyPlace()));
 afterEach(() => on.close());
 
+test('a list that lacks a folder, such as one that went meanwhile, leaves all to the pass over all', async () => {
+  await on.pass('live');
+  await writeFile(join(on.source, 'new'), '');
+  await on.wrap('find', 'case "$*" in ". "*-cnewer*) printf "./new\\0"; exit 1 ;; esac');
+
+  await expect(on.pass('changed')).rejects.toMatchObject({ code: 23 });
+
+  await expect(on.copyOf('new')).rejects.toThrow('ENOENT');
+  await on.pass('differing');
+  expect(await on.copyOf('new')).toBe('');
+});
+
 describe('the passes of a copy', () => {
   test('thousands of files leave some lines of progress in the log, and a report', async () => {
     // The file system of the copy is everybody's here; it is to hold 1000 KiB more when it is asked
@@ -177,7 +189,7 @@ describe('the passes of a copy', () => {
         await symlink(join(disk, 'list'), join(on.folder, 'list'));
 
         await expect(on.pass('changed')).rejects.toMatchObject({
-          code: 11,
+          code: 23,
           stderr: expect.stringMatching(reason) as string,
         });
       } finally {
