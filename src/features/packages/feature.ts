@@ -54,7 +54,8 @@ export async function createPackagesFeature(
     isCopied = true;
   };
   const catalog = createCatalog({ manager, log, afterChange });
-  // One that was done has said what it leaves, and nothing of one before it that was not.
+  // A change that is done is copied by its own last step. What another one left is not, and waits
+  // for the copy until nothing of the lane is open any more.
   const endOf = queue.onChange(({ lane, state }) => {
     if (lane !== PACKAGE_LANE || !isEnded(state)) return;
     isCopied &&= state === 'done';
