@@ -213,7 +213,7 @@ describe('whenever the power goes, the script', () => {
     await writeFile(at('bin-of-test/opkg'), opkg.replace(';; esac', `\n${entry}\n${cut} ;; esac`));
     await box.boot().catch(() => undefined);
     await writeFile(at('usr/sbin/depotd'), '');
-    const copy = 'etc/depotd/apk/before/installed.gz';
+    const copy = 'etc/depotd/apk/before/installed';
     await mkdir(dirname(at(copy)), { recursive: true });
     await writeFile(at(copy), 'of the record that is gone');
     await rm(at('tmp'), { recursive: true });

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 import type { ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
 import { openApkStore, WORLD, type ApkStore } from './open-store.ts';
+import { putAnew } from './put-anew.ts';
 
 const PACKAGES: readonly ApkFeedPackage[] = [
   { name: 'plain', version: '1.0-r1', files: { '/usr/share/plain/a': 'a\n' } },
@@ -198,7 +199,7 @@ describe('records that are damaged', () => {
       reason: 'incorrect header check',
     },
   ])('$what: 503 with the reason, nothing is run', async ({ file, damage, reason }) => {
-    await writeFile(join(store.device.root, file), damage(contents.get(file) ?? Buffer.alloc(0)));
+    await putAnew(join(store.device.root, file), damage(contents.get(file) ?? Buffer.alloc(0)));
     const files = await readFile(join(store.device.root, 'lib/apk/db/installed'));
 
     for (const operation of ['install', 'remove', 'upgrade']) {

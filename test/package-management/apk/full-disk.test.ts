@@ -1,8 +1,10 @@
-import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { createLocations } from '../../../src/package-management/apk/database/locations.ts';
+import { createBeforeCopy } from '../../../src/package-management/apk/recovery/before-copy.ts';
 import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
 import { createApk } from '../../device/apk-device/apk.ts';
 import { runCommand } from '../../device/command.ts';
@@ -10,6 +12,7 @@ import { largePackage } from '../../device/packages/awkward-packages.ts';
 import type { ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
 import { expectNoRoom, mountDisk, mountedFolder } from '../../features/packages/no-room.ts';
 import { openApkStore, WORLD, type ApkStore } from './open-store.ts';
+import { putAnew } from './put-anew.ts';
 
 const MIB = 1024 ** 2;
 
@@ -175,5 +178,31 @@ test.skipIf(process.getuid?.() !== 0)(
       expect.stringMatching(/it needs 9\d\d\.\d\d KiB and 1\.00 MiB to spare on the device/),
     ]);
     expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+  },
+);
+
+test.skipIf(process.getuid?.() !== 0)(
+  'records on another disk than the daemon are copied',
+  async () => {
+    const [root, own] = [await mountedFolder(1), await mountedFolder(1)];
+    const onDevice = (path: string): string => join(root, path);
+    const files = { ...createLocations({ onDevice, stateDir: own } as never), own };
+    await mkdir(files.database, { recursive: true });
+    const copy = createBeforeCopy(files);
+    const inode = async (): Promise<number> => (await stat(join(own, 'before/installed'))).ino;
+    const sourced = [files.installed, files.plainScripts];
+    for (const file of sourced) await putAnew(file, 'before');
+    await copy.save();
+    const first = await inode();
+    await putAnew(files.installed, 'before');
+    await copy.save();
+    // What is the same is not written once more.
+    expect(await inode()).toBe(first);
+
+    for (const file of sourced) await putAnew(file, 'after');
+
+    for (const name of ['installed', 'scripts.tar']) {
+      expect(await readFile(join(own, 'before', name), 'utf8')).toBe('before');
+    }
   },
 );

@@ -1,15 +1,21 @@
-import { createReadStream } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream';
-import { promisify } from 'node:util';
-import { createGunzip, gzip } from 'node:zlib';
-import * as v from 'valibot';
-import { readJson, replaceFile } from '../../../device/durable-file.ts';
+import {
+  link,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { syncPath } from '../../../device/durable-file.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
+import { systemCode } from '../../../errors.ts';
 import type { PackageDatabase } from '../../database.ts';
 import { combine } from '../database/database.ts';
-import { parseInstalled } from '../database/installed-db.ts';
+import { readInstalled } from '../database/installed-db.ts';
 import type { Locations } from '../database/locations.ts';
 import { scriptsFile } from '../database/record-file.ts';
 import { parseWorld, type World } from '../database/world.ts';
@@ -17,24 +23,21 @@ import { parseWorld, type World } from '../database/world.ts';
 /** What apk had on record before a job: its owner may put it back by hand. */
 export type BeforeCopy = ReturnType<typeof createBeforeCopy>;
 
-const versions = v.record(v.string(), v.string());
+/** What an older depotd left: a packed record, and what its copies were made of. */
+const FORMER_NAMES = ['installed.gz', 'versions.json'];
 
 /**
- * Copies of world, of the record of what is installed and of the packages' scripts, in the daemon's
+ * world, the record of what is installed and the packages' scripts as they were, in the daemon's
  * own folder on flash. apk replaces all of them in every command and never syncs, so that after a
- * power cut one may be empty; and apk takes an empty world at its word.
+ * power cut one may be empty; and apk takes an empty world at its word. Since it renames new files
+ * over record and scripts, those that were there are kept by another name of theirs (link(2)), and
+ * none of their bytes is written again. world is copied: its owner edits it in its place.
  */
 export function createBeforeCopy(locations: Locations) {
   const folder = join(locations.own, 'before');
   const inFolder = (name: string): string => join(folder, name);
-  const sourcesNow = async () => {
-    const scripts = await scriptsFile(locations);
-    return [
-      { file: locations.world, copy: 'world', isPacked: false },
-      { file: locations.installed, copy: 'installed.gz', isPacked: true },
-      { file: scripts, copy: 'scripts.tar.gz', isPacked: !scripts.endsWith('.gz') },
-    ];
-  };
+  const installedCopy = inFolder('installed');
+  let areNamesSynced = false;
   let parsed: { version: string; database: PackageDatabase } | undefined;
   const readWorldCopy = async (): Promise<World | undefined> => {
     const text = await readFile(inFolder('world'), 'utf8').catch(() => undefined);
@@ -45,41 +48,33 @@ export function createBeforeCopy(locations: Locations) {
     folder,
     /** What is the same as in the last copy is not written again, to spare the flash. */
     save: async (): Promise<void> => {
-      const saved = await readVersions(inFolder('versions.json'));
-      const sources = await sourcesNow();
-      // Versions are read before contents: a file replaced in between is copied again next time.
-      const next = Object.fromEntries(
-        sources.map(({ file, copy }) => [copy, fileVersionSync(file) ?? 'absent']),
-      ) as Record<string, string>;
-      const changed = sources.filter(({ copy }) => next[copy] !== saved[copy]);
-      if (changed.length === 0) return;
-      await Promise.all(
-        changed.map(async ({ file, copy, isPacked }) => {
-          if (next[copy] === 'absent') return;
-          const content = await readFile(file);
-          const bytes = isPacked ? await promisify(gzip)(content) : content;
-          // apk writes anew also what it does not change.
-          const there = await readFile(inFolder(copy)).catch(() => undefined);
-          if (saved[copy] === undefined || there?.equals(bytes) !== true) {
-            await replaceFile(inFolder(copy), bytes);
-          }
-        }),
-      );
-      // Last, since only what is on the medium counts as copied. It need not get there itself: if
-      // it is lost or damaged, everything is copied once more.
-      await writeFile(inFolder('versions.json'), JSON.stringify(next), { mode: 0o600 });
+      const { world, installed, scripts, plainScripts } = locations;
+      const scriptsNow = await scriptsFile(locations);
+      await mkdir(folder, { recursive: true });
+      const wereSynced = areNamesSynced;
+      areNamesSynced = false;
+      const areNew = [
+        await keepFile(installed, installedCopy),
+        await keepFile(scriptsNow, inFolder(basename(scriptsNow))),
+        await keepBytes(world, inFolder('world')),
+      ];
+      if (!wereSynced || areNew.includes(true)) await syncPath(folder);
+      areNamesSynced = true;
+      if (wereSynced) return;
+      const others = [scripts, plainScripts].filter((file) => file !== scriptsNow);
+      for (const name of [...FORMER_NAMES, ...others.map((file) => basename(file))]) {
+        await rm(inFolder(name), { force: true });
+      }
     },
     world: readWorldCopy,
     /** undefined if nothing was saved. */
     database: async (): Promise<PackageDatabase | undefined> => {
       const world = await readWorldCopy();
-      const version = fileVersionSync(inFolder('installed.gz'));
+      const version = fileVersionSync(installedCopy);
       if (world === undefined || version === undefined) return undefined;
       const both = `${version} ${world.text}`;
       if (parsed?.version !== both) {
-        const records = await parseInstalled(unpacked(inFolder('installed.gz')), {
-          name: inFolder('installed.gz'),
-        });
+        const records = await readInstalled(installedCopy);
         parsed = { version: both, database: await combine(records, world.entries, locations) };
       }
       return parsed.database;
@@ -87,12 +82,46 @@ export function createBeforeCopy(locations: Locations) {
   };
 }
 
-function unpacked(file: string): AsyncIterable<Buffer> {
-  return pipeline(createReadStream(file), createGunzip(), () => undefined);
+/** @returns whether the copy is a new one, whose name is still to be synced */
+async function keepFile(file: string, copy: string): Promise<boolean> {
+  const target = await realpath(file).catch(() => file);
+  const [now, kept] = await Promise.all([stat(target), stat(copy)].map(unlessAbsent));
+  if (now === undefined || (now.ino === kept?.ino && now.dev === kept.dev)) return false;
+  return renew(copy, (temporary) => link(target, temporary)).catch(
+    // The daemon's folder is on another disk, or the file system has no such names.
+    () => keepBytes(target, copy),
+  );
 }
 
-async function readVersions(file: string): Promise<Record<string, string>> {
-  const found = v.safeParse(versions, await readJson(file));
-  // None, or damaged: everything is copied once more.
-  return found.success ? found.output : {};
+/** @returns the same */
+async function keepBytes(file: string, copy: string): Promise<boolean> {
+  const [now, kept] = await Promise.all([readFile(file), readFile(copy)].map(unlessAbsent));
+  if (now === undefined || kept?.equals(now) === true) return false;
+  return renew(copy, (temporary) => writeFile(temporary, now, { mode: 0o600 }));
+}
+
+async function renew(copy: string, make: (file: string) => Promise<void>): Promise<true> {
+  const temporary = `${copy}.new`;
+  await rm(temporary, { force: true });
+  try {
+    await make(temporary);
+    const handle = await open(temporary, 'r');
+    try {
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, copy);
+    return true;
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+function unlessAbsent<Result>(asked: Promise<Result>): Promise<Result | undefined> {
+  return asked.catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
 }

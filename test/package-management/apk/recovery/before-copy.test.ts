@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createLocations } from '../../../../src/package-management/apk/database/locations.ts';
 import { createBeforeCopy } from '../../../../src/package-management/apk/recovery/before-copy.ts';
+import { putAnew } from '../put-anew.ts';
 
 let root: string;
 let files: ReturnType<typeof createLocations>;
@@ -20,45 +21,65 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-/** Replaces a file as apk does, whether it changes or not. */
-async function put(file: string, text: string): Promise<void> {
-  await writeFile(`${file}.tmp`, text);
-  await rename(`${file}.tmp`, file);
+const inodeOf = async (file: string): Promise<number> => (await stat(file)).ino;
+const textsOf = (...names: string[]): Promise<string[]> =>
+  Promise.all(names.map((name) => readFile(inCopy(name), 'utf8')));
+
+async function putAll(text: string): Promise<void> {
+  for (const file of [files.world, files.installed, files.scripts]) await putAnew(file, text);
 }
+
+test('record and scripts are kept as they were without being written again', async () => {
+  const { save } = createBeforeCopy(files);
+  await putAll('before\n');
+  await save();
+
+  expect(await inodeOf(inCopy('installed'))).toBe(await inodeOf(files.installed));
+  expect(await inodeOf(inCopy('scripts.tar.gz'))).toBe(await inodeOf(files.scripts));
+  await putAll('after\n');
+  const copies = ['installed', 'scripts.tar.gz', 'world'];
+  expect(await textsOf(...copies)).toEqual(['before\n', 'before\n', 'before\n']);
+
+  await save();
+  expect(await textsOf(...copies)).toEqual(['after\n', 'after\n', 'after\n']);
+  expect((await readdir(join(files.own, 'before'))).sort()).toEqual(copies.sort());
+});
+
+test('world is a copy, since its owner edits it in its place', async () => {
+  const { save } = createBeforeCopy(files);
+  await putAll('before\n');
+  await save();
+
+  await writeFile(files.world, '');
+
+  expect(await textsOf('world')).toEqual(['before\n']);
+});
 
 test('what apk writes anew without a change is not copied again', async () => {
   const { save } = createBeforeCopy(files);
-  await put(files.world, 'demo\n');
-  await put(files.installed, 'P:demo\nV:1\n\n');
-  await put(files.scripts, 'scripts');
+  await putAll('same\n');
   await save();
-  const inodes = async (): Promise<number[]> =>
-    Promise.all(
-      ['world', 'installed.gz', 'scripts.tar.gz'].map(
-        async (name) => (await stat(inCopy(name))).ino,
-      ),
-    );
-  const before = await inodes();
+  const before = await inodeOf(inCopy('world'));
 
-  await put(files.world, 'demo\nmore\n');
-  await put(files.installed, 'P:demo\nV:1\n\n');
-  await put(files.scripts, 'scripts');
+  await putAll('same\n');
   await save();
 
-  const after = await inodes();
-  expect(after[0]).not.toBe(before[0]);
-  expect(after.slice(1)).toEqual(before.slice(1));
-  expect(await readFile(inCopy('world'), 'utf8')).toBe('demo\nmore\n');
+  expect(await inodeOf(inCopy('world'))).toBe(before);
 });
 
-test('a copy whose record is lost is made anew, whatever is in it', async () => {
-  const { save } = createBeforeCopy(files);
-  await put(files.world, 'demo\n');
-  await save();
-  const { ino } = await stat(inCopy('world'));
-  await rm(inCopy('versions.json'));
+test('scripts that are no longer packed are kept under their name alone', async () => {
+  await putAll('packed');
+  await createBeforeCopy(files).save();
+  await putAnew(files.plainScripts, 'plain');
 
-  await save();
+  // Another depotd may have left its own, and half of something.
+  for (const name of ['installed.gz', 'versions.json', 'installed.new']) {
+    await writeFile(inCopy(name), '');
+  }
+  await putAll('other');
+  await createBeforeCopy(files).save();
 
-  expect((await stat(inCopy('world'))).ino).not.toBe(ino);
+  const there = (await readdir(join(files.own, 'before'))).sort();
+  expect(there).toEqual(['installed', 'scripts.tar', 'world']);
+  expect(await textsOf(...there)).toEqual(['other', 'plain', 'other']);
 });
