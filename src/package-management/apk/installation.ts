@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 
 import { lockHolderOf } from '../../device/lock-holder.ts';
 import { isFolder } from '../../device/is-there.ts';
@@ -100,8 +100,9 @@ export function openInstallation(context: BackendContext): Installation {
   };
 }
 
-/** Nothing may lie in it. */
+/** Nothing may lie in it. One that is empty stays as it is, to spare the flash. */
 async function makeEmpty(folder: string): Promise<void> {
+  if ((await readdir(folder).catch(() => undefined))?.length === 0) return;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
 }

@@ -1,4 +1,4 @@
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -30,6 +30,16 @@ test('an uploaded package newer, older and the same again: the file always wins'
     expect((await store.upload(sent(version))).state).toBe('done');
     expect(await store.packages()).toEqual({ sent: version });
   }
+});
+
+test('a job leaves the folder that apk works in as it was, to spare the flash', async () => {
+  await store.upload(sent('1.0-r1'));
+  const folder = join(store.device.root, 'etc/depotd/apk/empty');
+  const { ino, ctimeMs } = await stat(folder);
+
+  await store.upload(sent('2.0-r1'));
+
+  expect(await stat(folder)).toMatchObject({ ino, ctimeMs });
 });
 
 test.each(['trusted', 'other'] as const)(
