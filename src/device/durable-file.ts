@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
@@ -33,6 +33,26 @@ export async function replaceFile(
     throw error;
   }
   await syncPath(dirname(file));
+}
+
+/**
+ * Writes over the beginning of a file in its place, which takes no new blocks and no new name if it
+ * is long enough; what stands behind it stays. A power cut may leave it torn.
+ */
+export async function overwriteFile(file: string, content: string | Uint8Array): Promise<void> {
+  const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+  const bytes = Buffer.from(content);
+  const handle = await open(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+  try {
+    const isNew = (await handle.stat()).size === 0;
+    for (let at = 0; at < bytes.length;) {
+      at += (await handle.write(bytes, at, bytes.length - at, at)).bytesWritten;
+    }
+    await handle.datasync();
+    if (isNew) await syncPath(dirname(file));
+  } finally {
+    await handle.close();
+  }
 }
 
 /**

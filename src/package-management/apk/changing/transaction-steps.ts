@@ -85,7 +85,7 @@ export function createTransactionSteps(
     mend: (context) => mend(installation, context),
     accept: async () => {
       later.schedule();
-      await records.remove();
+      await records.removeLarge();
     },
     cleanUp: () => cleanUp(installation),
     beforeRepair: async (context, repair) => {
@@ -264,7 +264,7 @@ function cleanUp(installation: Installation): Step[] {
       await removeUnfinished(installation, context);
       const reason = await syncDisk(installation.environment, [installation.root]);
       if (reason !== undefined) await note(reason);
-      await records.remove().catch((error: unknown) => note(reasonOf(error)));
+      await records.removeLarge().catch((error: unknown) => note(reasonOf(error)));
     }),
   ];
 }

@@ -1,7 +1,7 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { readJson, replaceFile } from '../../../device/durable-file.ts';
+import { overwriteFile, parseJson } from '../../../device/durable-file.ts';
 import type { Locations } from '../database/locations.ts';
 import { plannedChange } from '../planning/simulation.ts';
 
@@ -33,15 +33,26 @@ export type TransactionRecord = v.InferOutput<typeof record>;
 
 export type TransactionRecords = ReturnType<typeof createTransactionRecords>;
 
+/** One that is longer, as of a package with many files, does not stay on flash. */
+const KEPT_BYTES = 16 * 1024;
+
+/**
+ * The record is the first line of its file, which stays for the next job: written over in its
+ * place it takes one write in place of five. Half of one is none, as its command has not begun.
+ */
 export function createTransactionRecords({ own }: Locations) {
   const file = join(own, 'transaction.json');
   return {
-    write: (entry: TransactionRecord) => replaceFile(file, JSON.stringify(entry)),
+    write: (entry: TransactionRecord) => overwriteFile(file, `${JSON.stringify(entry)}\n`),
     /** That of this job; undefined if there is none, or it is another version's. */
     read: async (jobId: string): Promise<TransactionRecord | undefined> => {
-      const found = v.safeParse(record, await readJson(file));
+      const [line = ''] = (await readFile(file, 'utf8').catch(() => '')).split('\n', 1);
+      const found = v.safeParse(record, parseJson(line));
       return found.success && found.output.jobId === jobId ? found.output : undefined;
     },
-    remove: () => rm(file, { force: true }),
+    removeLarge: async (): Promise<void> => {
+      const { size } = (await stat(file).catch(() => undefined)) ?? { size: 0 };
+      if (size > KEPT_BYTES) await rm(file, { force: true });
+    },
   };
 }

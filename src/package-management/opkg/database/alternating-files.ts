@@ -1,7 +1,7 @@
-import { constants, open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { replaceFile } from '../../../device/durable-file.ts';
+import { overwriteFile, replaceFile } from '../../../device/durable-file.ts';
 
 const BLOCK_BYTES = 4096;
 const [FLAGS_AT, HAS_EXTRA, LENGTH_AT, NUMBER_AT, NUMBER_BYTES] = [3, 4, 10, 12, 16];
@@ -57,7 +57,7 @@ export function createAlternatingFiles(files: readonly [string, string], maxByte
       const isWhole = (await newestOf([older])).from !== undefined;
       const padded = pad(packed, number, isWhole ? older.bytes : undefined);
       if (padded.length !== older.bytes.length || !isWhole) return replaceFile(older.file, padded);
-      await overwrite(older.file, padded).catch(() => replaceFile(older.file, padded));
+      await overwriteFile(older.file, padded).catch(() => replaceFile(older.file, padded));
     },
   };
 }
@@ -88,16 +88,4 @@ function pad(packed: Buffer, number: number, older: Buffer = Buffer.alloc(0)): B
   head.writeUInt16LE(head.length - NUMBER_AT, LENGTH_AT);
   head.write(String(number).padStart(NUMBER_BYTES, '0'), NUMBER_AT, 'latin1');
   return Buffer.concat([head, packed.subarray(LENGTH_AT)], total);
-}
-
-async function overwrite(file: string, bytes: Buffer): Promise<void> {
-  const handle = await open(file, constants.O_WRONLY | constants.O_NOFOLLOW);
-  try {
-    for (let at = 0; at < bytes.length;) {
-      at += (await handle.write(bytes, at, bytes.length - at, at)).bytesWritten;
-    }
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
 }
