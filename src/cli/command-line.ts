@@ -174,8 +174,11 @@ function checkNames(command: CommandName, names: readonly string[]): void {
       `cannot run "${command}" without ${wanted}: usage: depotctl ${usageOf(command)}`,
     );
   }
-  if (names.length > most) {
-    throw new Error(`cannot use "${names[most] ?? ''}": usage: depotctl ${usageOf(command)}`);
+  // Without a name some commands mean all, or the newest. Anything may be searched for.
+  const blank = command === 'search' ? undefined : names.find((name) => name.trim() === '');
+  const wrong = names.length > most ? (names[most] ?? '') : blank;
+  if (wrong !== undefined) {
+    throw new Error(`cannot use "${wrong}": usage: depotctl ${usageOf(command)}`);
   }
 }
 

@@ -26,6 +26,10 @@ test.each([
   [['update', '--yes'], 'cannot use --yes with update'],
   [['install'], 'cannot run "install" without NAME: usage: depotctl install NAME…'],
   [['list', 'demo'], 'cannot use "demo": usage: depotctl list'],
+  [['upgrade', ''], 'cannot use "": usage: depotctl upgrade [NAME…]'],
+  [['remove', 'demo', ' '], 'cannot use " ": usage: depotctl remove NAME…'],
+  [['plan', 'upgrade', ''], 'cannot use "": usage: depotctl plan'],
+  [['undo', '\n'], 'cannot use "\n": usage: depotctl undo [TASK|UPLOAD]'],
   [['list', '--path', '/mnt'], 'cannot use --path with list'],
   [['install', 'demo', '--path', '/mnt'], 'cannot use --path or --enable without --autoconf'],
   [
