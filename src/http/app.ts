@@ -4,7 +4,7 @@ import { Hono } from 'hono/tiny';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { checkHost, checkOrigin, checkToken, type KnownHosts } from './guard.ts';
-import { checkParameters, readParameters, readQuery } from './parameters.ts';
+import { checkCoding, checkParameters, readParameters, readQuery } from './parameters.ts';
 import { packed } from './packed.ts';
 import { calledAddress, isFirstHand, type Ends } from './peer.ts';
 import { refusal, Refusal } from './respond.ts';
@@ -146,6 +146,7 @@ async function handle(
   const headers = redeemTicket(tickets, route, request) ?? request.headers;
   const session = await sessionFor(sessions, route, { request, headers });
   checkQuery(route, request);
+  checkCoding(request);
   const values = route.acceptsUpload
     ? readQuery(request)
     : await readParameters(request, context.env.incoming);

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
 import { DepotError } from '../errors.ts';
 import { readForm } from './form.ts';
+import { Refusal } from './respond.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 
@@ -43,6 +44,20 @@ export function saidOtherwise(name: string): DepotError {
 
 export function readQuery(request: Request): Map<string, string[]> {
   return collect(new URL(request.url).searchParams);
+}
+
+/**
+ * Nothing here unpacks a body; what packed it would be read as the text itself.
+ * @throws Refusal wrong_content_type that says what is read (RFC 9110, section 12.5.3)
+ */
+export function checkCoding(request: Request): void {
+  const coding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? '';
+  if (['', 'identity'].includes(coding) || !hasBody(request)) return;
+  throw new Refusal(
+    'wrong_content_type',
+    `cannot read a body of the encoding "${coding.slice(0, 100)}": none is expected`,
+    { headers: { 'Accept-Encoding': 'identity' } },
+  );
 }
 
 /** From the headers alone (RFC 9112, section 6). */

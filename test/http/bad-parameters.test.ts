@@ -49,6 +49,44 @@ test('a parameter of which form and address say another value is refused, and it
   );
 });
 
+test.each([
+  ['install', 'application/x-www-form-urlencoded', 'gzip'],
+  ['install', 'application/x-www-form-urlencoded', 'BR, gzip'],
+  ['upload', 'multipart/form-data; boundary=x', 'zstd'],
+  ['upload', 'multipart/form-data; boundary=x', 'deflate'],
+])(
+  '%s of a body of %s that is packed by %s is 415, and says so',
+  async (operation, type, coding) => {
+    const answer = await send(`${daemon.url}${daemon.base}/admin/store/${operation}`, {
+      method: 'POST',
+      headers: { 'Content-Type': type, 'Content-Encoding': coding },
+      body: `token=${token}&package=demo`,
+    });
+
+    const msg = `cannot read a body of the encoding "${coding.toLowerCase()}": none is expected`;
+    expect(answer).toMatchObject({ status: 415, headers: { 'accept-encoding': 'identity' } });
+    expect(JSON.parse(answer.body)).toEqual({ code: 415, msg, stdout: '', stderr: msg });
+  },
+);
+
+test('a body that says that nothing has packed it is read, and without one the field says nothing', async () => {
+  const url = `${daemon.url}${daemon.base}/admin/store/install`;
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const form = await send(url, {
+    method: 'POST',
+    headers: { ...headers, 'Content-Encoding': 'Identity' },
+    body: `token=${token}`,
+  });
+  const none = await send(`${url}?token=${token}`, {
+    method: 'POST',
+    headers: { 'Content-Encoding': 'gzip' },
+  });
+
+  for (const answer of [form, none]) {
+    expect(messageOf(answer)).toBe('cannot use the parameter package: it is missing');
+  }
+});
+
 const NAMES: Record<string, string> = {
   'an option': 'package=-o/tmp/x',
   'a long option': 'package=--force-depends',

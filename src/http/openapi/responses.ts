@@ -98,7 +98,7 @@ function refusalsOf(
         ? 'the file is larger than main.upload_max_mb'
         : 'the form is larger than 64 KiB',
     ),
-    '415': ofChange(`the body is no ${acceptsUpload ? 'multipart/form-data' : 'form'}`),
+    '415': ofChange(`the body is no ${acceptsUpload ? 'multipart/form-data' : 'form'}, or packed`),
     '507': ofChange('the disk is full'),
     '421': unread('a Host that is not this device'),
     '431': unread('the request line and the headers have more than 16 KiB, or 200 fields'),

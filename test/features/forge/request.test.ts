@@ -123,6 +123,12 @@ test.each(['POST', 'PUT', 'DELETE'])('%s passes its body with its length', async
   expect(last()).toMatchObject({ method, body: '{"sha":1}', headers: { 'content-length': '9' } });
 });
 
+test('a packed body passes as it is, and how it is packed with it', async () => {
+  const coding = { 'Content-Length': '3', 'Content-Encoding': 'gzip' };
+  await ask(device.port, `${CONTENTS}/x`, { method: 'POST', headers: coding, body: 'abc' });
+  expect(last()).toMatchObject({ body: 'abc', headers: { 'content-encoding': 'gzip' } });
+});
+
 test('a chunked body passes chunked, an empty one with length 0, and none as none', async () => {
   await ask(device.port, `${CONTENTS}/x`, {
     method: 'DELETE',
