@@ -16,7 +16,8 @@ export interface Detached {
   /** To its standard input, which the other one closes. */
   say: (text: string) => void;
   finishInput: (text: string) => void;
-  ended: Promise<void>;
+  /** With its exit code, unless a signal ended it. */
+  ended: Promise<number | undefined>;
 }
 
 /** @throws an Error of Node if the program cannot be started */
@@ -39,7 +40,7 @@ export async function startDetached(command: Command, outputDescriptor: number):
     stderr: output,
   } as const satisfies Options;
   const child = execa(program, args, options);
-  const ended = child.then(() => undefined);
+  const ended = child.then(({ exitCode }) => exitCode);
   if (child.pid === undefined) throw new Error(`cannot start ${program}`, { cause: await child });
   child.unref();
   // The daemon may go before the pipe does; the process sees the end of its input either way.

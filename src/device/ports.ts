@@ -35,10 +35,10 @@ export interface HeldProcess {
   /** Lets it end without the command; resolves when it has. */
   abandon: () => Promise<void>;
   /**
-   * Settles when the holder has ended while this daemon was its parent; a hint only, the exit file
-   * is the truth.
+   * Settles when the holder has ended while this daemon was its parent, with the command's exit
+   * code; a hint only as long as the exit file says anything.
    */
-  ended: Promise<void>;
+  ended: Promise<number | undefined>;
 }
 
 export interface StartOptions {

@@ -19,8 +19,8 @@ interface Waiting {
   pid: number;
   /** Whether the holder is there; throws if that cannot be found out. */
   isAlive: () => Promise<boolean>;
-  /** Hints that the holder went, if this daemon is its parent. */
-  ended?: Promise<void>;
+  /** Hints that the holder went, if this daemon is its parent; its code is the command's. */
+  ended?: Promise<number | undefined>;
 }
 
 /** Waits until a command has ended, whoever started it. A check that fails is not an end. */
@@ -37,6 +37,7 @@ export async function waitForExit(waiting: Waiting): Promise<Exit> {
     for (;;) {
       const woken = new Promise<void>((resolve) => (wake = resolve));
       const exit = await findExit(waiting);
+      if (exit === 'lost') return await withoutFile(waiting);
       if (exit !== undefined) return exit;
       const timer = setTimeout(wake, LIVENESS_MS);
       await woken;
@@ -45,6 +46,12 @@ export async function waitForExit(waiting: Waiting): Promise<Exit> {
   } finally {
     watcher.close();
   }
+}
+
+/** There was no room for the file when the command began, or the holder was killed. */
+async function withoutFile({ ended }: Waiting): Promise<Exit> {
+  const exitCode = await ended;
+  return exitCode === undefined ? 'lost' : { exitCode, isWritten: false };
 }
 
 /** @returns undefined if the command runs, or if that cannot be found out at the moment */

@@ -160,10 +160,11 @@ const LOOK_MS = 5;
 async function hasGone(
   { processes }: Run,
   mark: ProcessMark,
-  ended: Promise<void> | undefined,
+  ended: Promise<unknown> | undefined,
 ): Promise<void> {
   if (ended !== undefined) {
-    return Promise.race([ended, delay(LAST_OUTPUT_MS, undefined, { ref: false })]);
+    await Promise.race([ended, delay(LAST_OUTPUT_MS, undefined, { ref: false })]);
+    return;
   }
   const until = performance.now() + LAST_OUTPUT_MS;
   while (performance.now() < until && (await processes.isAlive(mark).catch(() => true))) {
@@ -171,7 +172,11 @@ async function hasGone(
   }
 }
 
-async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>): Promise<Exit> {
+async function waitForCommand(
+  run: Run,
+  step: CommandStep,
+  ended?: HeldProcess['ended'],
+): Promise<Exit> {
   const { job, processes, logs, abort } = run;
   const mark = job.process;
   if (mark === undefined) return 'not-run';

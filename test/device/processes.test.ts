@@ -114,6 +114,11 @@ describe.each(TERMINALS)('how a command ends, %s', (place) => {
     expect(await (await runs.run(['sh', '-c', `exit ${code}`])).exited()).toBe(String(code));
   });
 
+  test.each([0, 130])('without room for a file the holder ends with code %i', async (code) => {
+    const text = `for one in *.exit; do /bin/rm -r $one; /bin/mkdir $one; done; exit ${code}`;
+    expect(await (await runs.run(['sh', '-c', text])).ended).toBe(code);
+  });
+
   test('a command that a signal ended has 128 and the signal', async () => {
     expect(await (await runs.run(['sh', '-c', 'kill -TERM $$'])).exited()).toBe('143');
   });

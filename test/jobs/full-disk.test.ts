@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { createProcesses } from '../../src/device/processes.ts';
 import type { Job } from '../../src/jobs/job.ts';
@@ -13,6 +13,7 @@ import { runCommand } from '../device/command.ts';
 import { openQueue, request, type OpenQueue } from './open-queue.ts';
 import { submitTo } from './queue-of-test.ts';
 import { jobOf, savedIn } from './job-of.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What makes a record longer than what is left on a full disk. */
 const LARGE: Partial<Job> = { params: { fill: 'x'.repeat(60_000) } };
@@ -218,6 +219,30 @@ describe.skipIf(process.getuid?.() !== 0)(
 
       expect(await ended(next, job)).toMatchObject({ state: 'failed', exitCode: 7 });
     });
+  },
+);
+
+test.skipIf(process.getuid?.() !== 0).each([
+  [0, 'done'],
+  [7, 'failed'],
+])(
+  'a command before which the disk of the logs was full ends with its code %i',
+  async (exitCode, state) => {
+    folder = await temporaryFolder();
+    const logs = join(folder, 'logs');
+    open = await openQueue(folder);
+    await runCommand(['mount', '-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'tmpfs', logs]);
+    onTestFinished(async () => {
+      open.queue.close();
+      await open.journal.close();
+      await runCommand(['umount', '-l', logs]);
+    });
+    filler = join(logs, 'filler');
+    await fill();
+
+    const job = await submit({ 1: `sleep 0.1; exit ${exitCode}` });
+
+    expect(await ended(open.queue, job)).toMatchObject({ state, exitCode });
   },
 );
 

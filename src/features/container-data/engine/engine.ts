@@ -152,7 +152,7 @@ export interface Launch {
   /**
    * Settles when it, and whatever has its output open, has ended while this daemon was its parent.
    */
-  ended: Promise<void>;
+  ended: Promise<unknown>;
 }
 
 /**
