@@ -142,12 +142,14 @@ async function stopIstoreTask(queue: Queue): Promise<void> {
  * until it is not.
  */
 export function describeTask(job: Job): object {
+  const { startedAt: start = job.createdAt, stoppedAt } = job;
   return {
     running: !isEnded(job.state),
     exit_code: job.exitCode,
     command: job.command,
-    start: job.startedAt ?? job.createdAt,
-    stop: job.stoppedAt,
+    start,
+    // The clock may have been set back meanwhile.
+    stop: stoppedAt && Math.max(start, stoppedAt),
     state: job.state,
     kind: job.kind,
     package: job.subject,
