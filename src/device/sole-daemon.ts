@@ -136,20 +136,26 @@ async function waitForHolder({ folder, processes }: ClaimOptions, deadline: numb
 }
 
 /** As `replaceFile` names and makes what is to take the place of a record. */
-const UNFINISHED = /^[a-z][a-z-]*(?:\.json|\.before(?:\.2)?\.gz)?\.\d{1,7}\.new$/;
+const UNFINISHED =
+  /^[a-z0-9][a-z0-9-]*(?:\.(?:json|apk|sh|cjs)|(?:\.tar|\.before(?:\.2)?)?\.gz)?\.\d{1,7}\.new$/;
 
 /**
- * What daemons that were killed left beside records that they were replacing. Nobody replaces any
- * now. What is a link, somebody else's or for others to read is none of theirs.
+ * What daemons that were killed left beside records that they were replacing, in any folder of the
+ * state. Nobody replaces any now. What is a link, somebody else's or for others to read is none of
+ * theirs.
  */
 function removeUnfinished(folder: string): void {
-  const isOwn = ({ uid, mode }: Stats): boolean =>
-    uid === process.getuid?.() && (mode & 0o777) === 0o600;
+  const isOwn = ({ uid }: Stats): boolean => uid === process.getuid?.();
   try {
-    if ((statSync(folder).mode & 0o022) !== 0) return;
-    for (const name of readdirSync(folder).filter((each) => UNFINISHED.test(each))) {
-      const entry = lstatSync(join(folder, name));
-      if (entry.isFile() && isOwn(entry)) unlinkSync(join(folder, name));
+    const { mode } = statSync(folder);
+    if ((mode & 0o022) !== 0) return;
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (!entry.isDirectory() && !UNFINISHED.test(entry.name)) continue;
+      const found = lstatSync(path);
+      if (!isOwn(found)) continue;
+      if (found.isDirectory()) removeUnfinished(path);
+      else if (found.isFile() && (found.mode & 0o777) === 0o600) unlinkSync(path);
     }
   } catch {
     // They are small, and the next start tries again.

@@ -22,6 +22,7 @@ import { COPY_NAMES } from '../../src/package-management/opkg/database/status-ba
 import { launchDaemon } from './daemon-process.ts';
 import { startDaemon, type TestDaemon } from './daemon.ts';
 import { createDevice, type Device } from './device.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ANOTHER_USER, asAnother, canBeAnother } from '../support/another-user.ts';
 import { send } from '../support/raw-request.ts';
 import { bundledProgram } from '../support/bundled-program.ts';
@@ -70,6 +71,14 @@ test('what a killed daemon left of records that it was writing goes, and nothing
   const at = (name: string): string => join(state, name);
   await writeFile(at('device-id.json.123.new'), '{"uid', { mode: 0o600 });
   await writeFile(at('password.4194303.new'), '', { mode: 0o600 });
+  const below = [`fleet/actions/${'0a'.repeat(32)}.json`, 'apk/before/scripts.tar.gz'];
+  for (const name of [...below, 'apk/packages/0.apk', 'self-upgrade/watch.sh']) {
+    await mkdir(dirname(at(name)), { recursive: true, mode: 0o700 });
+    await writeFile(at(`${name}.77.new`), '', { mode: 0o600 });
+  }
+  const elsewhere = join(await temporaryFolder(), 'kept.json.5.new');
+  await writeFile(elsewhere, '', { mode: 0o600 });
+  await symlink(dirname(elsewhere), at('elsewhere'));
   for (const name of COPY_NAMES) await writeFile(at(`${name}.5.new`), '', { mode: 0o600 });
   const kept = [
     'notes.txt.5.new',
@@ -89,7 +98,9 @@ test('what a killed daemon left of records that it was writing goes, and nothing
 
   await daemon.restart();
 
-  const left = (await readdir(state)).filter((name) => name.endsWith('.new'));
+  expect(await readdir(dirname(elsewhere))).toHaveLength(1);
+  await rm(at('elsewhere'));
+  const left = (await readdir(state, { recursive: true })).filter((name) => name.endsWith('.new'));
   expect(left.sort()).toEqual(kept.sort());
   for (const name of left) await rm(at(name), { recursive: true });
 });
