@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { runDepotctl, shareClientTest } from './start-depotctl.ts';
+import { simplePackage } from '../device/packages/package-parts.ts';
+import { runDepotctl, shareClientTest, startClientTest } from './start-depotctl.ts';
 
 describe('where nothing is installed', () => {
   const client = shareClientTest();
@@ -142,4 +143,14 @@ describe('after tasks', () => {
     const [, newest = ''] = (await depotctl('jobs')).stdout.split('\n');
     expect(newest).toContain('opkg install badpost  cannot install badpost');
   });
+});
+
+test('what is both app and package is found once: as the app, until the package alone is there', async () => {
+  const packages = ['app-meta-both', 'both'].map((name) => simplePackage(name));
+  const { depotctl, device } = await startClientTest({ packages });
+  const found = async (): Promise<string> => (await depotctl('search', 'both')).stdout;
+
+  expect(await found()).toMatch(/^NAME .*\nboth .*\n$/);
+  await device.opkg('install', 'both');
+  await expect.poll(found).toMatch(/^NAME .*\nboth +\S+ +installed .*\n$/);
 });

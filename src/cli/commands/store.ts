@@ -122,7 +122,7 @@ async function allItems(client: Client, parameters: Parameters): Promise<unknown
 }
 
 function itemTable(items: readonly unknown[], { look }: CommandContext['output']): string {
-  const rows = items.map((item) => [
+  const rows = oneOfAName(items).map((item) => [
     textIn(item, 'name'),
     versionOf(item),
     stateOf(item),
@@ -132,6 +132,19 @@ function itemTable(items: readonly unknown[], { look }: CommandContext['output']
       .join(': '),
   ]);
   return formatTable(['NAME', 'VERSION', 'STATE', 'SIZE', 'WHAT'], rows, look);
+}
+
+/** Of an app and a package of one name: what is installed, else the app, as commands take it. */
+function oneOfAName(items: readonly unknown[]): unknown[] {
+  const isThere = (item: unknown): boolean => stateOf(item) !== '';
+  const isApp = (item: unknown): boolean => textIn(item, 'kind') === 'app';
+  const found = new Map<string, unknown>();
+  for (const item of items) {
+    const other = found.get(textIn(item, 'name'));
+    const isBetter = isThere(item) === isThere(other) ? isApp(item) : isThere(item);
+    if (other === undefined || isBetter) found.set(textIn(item, 'name'), item);
+  }
+  return [...found.values()];
 }
 
 function versionOf(item: unknown): string {

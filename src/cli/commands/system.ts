@@ -60,8 +60,7 @@ export async function listDisks(context: CommandContext): Promise<number> {
   const rows = Object.values(data).map((disk: unknown) => [
     textIn(disk, 'dev'),
     textIn(disk, 'type'),
-    // The daemon writes sizes as iStore does: GB for GiB.
-    textIn(disk, 'size').replace(/(?<=[KMGTP])B$/, 'iB'),
+    ownSizeText(textIn(disk, 'size')),
     ...['used_bytes', 'free_bytes'].map((name) => {
       const bytes = numberIn(disk, name);
       return bytes === undefined ? '' : bytesText(bytes);
@@ -74,6 +73,12 @@ export async function listDisks(context: CommandContext): Promise<number> {
     rows,
     none: 'no device has a file system',
   });
+}
+
+/** The daemon writes sizes as iStore does: `238.46 GB`, which are GiB. */
+function ownSizeText(text: string): string {
+  const [, value, unit = ''] = /^([\d.]+) ([KMGTPE]?)B$/.exec(text) ?? [];
+  return value === undefined ? text : bytesText(Number(value) * 1024 ** ' KMGTPE'.indexOf(unit));
 }
 
 /** This program's version and the daemon's, which may be on another device. */
