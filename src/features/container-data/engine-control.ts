@@ -224,8 +224,8 @@ async function bringUp(
   { since, mayLack }: { since: number; mayLack: boolean },
 ): Promise<{ note: string } | { fault: string } | undefined> {
   const state = await engine.inspect(id);
-  if (typeof state === 'string') return { fault: `cannot be looked at: ${state}` };
-  if (state?.isRunning === true) return undefined;
+  const isUnseen = typeof state === 'string';
+  if (!isUnseen && state?.isRunning === true) return undefined;
   if (state === undefined) {
     if (mayLack) return { note: 'is not known there' };
     // An engine knows all of its containers before it answers.
@@ -234,14 +234,14 @@ async function bringUp(
       `cannot get the containers running again: the engine no longer knows ${id.slice(0, 12)}`,
     );
   }
-  if (state.startedAt >= since && state.exitCode === 0) {
+  if (!isUnseen && state.startedAt >= since && state.exitCode === 0) {
     return { note: 'ran, and has ended by itself' };
   }
   const fault = await engine.startContainer(id);
   if (fault !== undefined) return { fault: `cannot be started: ${fault}` };
-  const after = await engine.inspect(id);
-  const isRunning = typeof after === 'object' && after.isRunning;
-  return isRunning ? undefined : { fault: 'was started and runs no more' };
+  const isRunning = (await engine.running()).some((one) => one.id === id);
+  if (isRunning) return undefined;
+  return { fault: isUnseen ? `cannot be looked at: ${state}` : 'was started and runs no more' };
 }
 
 /**
