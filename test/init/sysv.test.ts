@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -86,6 +87,27 @@ test('an action that it does not know ends with 2 and names those that it knows'
     code: 2,
     stderr: expect.stringContaining('start|stop|status|restart') as string,
   });
+});
+
+test.skipIf(existsSync('/run/systemd/system')).each([
+  [['upgrade', '0.1.0-1'], true],
+  [['upgrade', '0.2.0-1'], false],
+  [['upgrade', '0.10.0'], false],
+  [['remove'], true],
+  [['failed-upgrade', '0.1.0-1'], false],
+])('before dpkg %j what runs is stopped: %s', async (words, isStopped) => {
+  const stage = await createStage();
+  const script = await stage.lay('packaging/debian/prerm', 'prerm');
+  await stage.write('bin/invoke-rc.d', `#!/bin/sh\necho "$*" >${stage.root}/ran\n`, 0o755);
+  // As dpkg(1) compares, for versions of numbers alone.
+  const older = '[ "$1 $3" = "--compare-versions lt" ] || exit 2; [ "$2" != "$4" ]';
+  const first = `$(printf '%s\\n' "$2" "$4" | sort -V | head -n 1)`;
+  await stage.write('bin/dpkg', `#!/bin/sh\n${older} && [ "${first}" = "$2" ]\n`, 0o755);
+  const env = { PATH: `${stage.root}/bin:/usr/bin:/bin` };
+
+  expect(await runCommand([script, ...words], { env })).toMatchObject({ code: 0, stderr: '' });
+  const ran = await stage.read('ran').catch(() => undefined);
+  expect(ran).toBe(isStopped ? '--skip-systemd-native depotd stop\n' : undefined);
 });
 
 /**
