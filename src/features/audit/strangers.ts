@@ -6,9 +6,11 @@ import type { Listener } from './documentation.ts';
 /** What runs as somebody else, or listens, and came with no package. */
 
 const SET_ID = 0o6000;
-/** Folders that are not looked at: the kernel's, the image, and other disks. */
-const LEFT_OUT = ['/proc', '/sys', '/dev', '/rom', '/overlay', '/mnt'];
-const CONTAINERS = /\/(?:docker|containerd|containers|podman)$/;
+/** Folders that are not looked at: the kernel's, the image, and where engines keep containers. */
+const LEFT_OUT = [
+  ...['/proc', '/sys', '/dev', '/rom', '/overlay', '/opt/docker', '/opt/containerd'],
+  ...['docker', 'containerd', 'containers'].map((name) => `/var/lib/${name}`),
+];
 /** Limits for one folder, so that whoever fills one hides nothing in another; and for all. */
 const MOST_IN_FOLDER = 50_000;
 const MOST_ENTRIES = 1_000_000;
@@ -44,7 +46,7 @@ export async function findSetId(
         break;
       }
       const path = join(folder, entry.name);
-      if (LEFT_OUT.includes(path) || CONTAINERS.test(path)) continue;
+      if (LEFT_OUT.includes(path)) continue;
       if (entry.isDirectory() || entry.isFile()) await look(path, entry.isDirectory());
     }
   }

@@ -2,7 +2,7 @@ import type * as Files from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { expect, onTestFinished, test, vi } from 'vitest';
 
@@ -80,6 +80,21 @@ test('a folder that somebody has filled is named, and hides nothing in another',
   });
 
   expect(seen).toEqual({ found: ['/a/one', '/z/two'], unseen: ['/full'] });
+});
+
+test('the name of a folder hides nothing, unless an engine keeps its containers there', async () => {
+  const root = await temporaryFolder();
+  const paths = ['mnt/su', 'usr/lib/docker/su', 'tmp/containers/su', 'opt/docker/layer/su'];
+  for (const path of paths) {
+    await mkdir(join(root, dirname(path)), { recursive: true });
+    await writeFile(join(root, path), '');
+    await chmod(join(root, path), 0o4755);
+  }
+
+  const signal = AbortSignal.timeout(20_000);
+  const { found } = await findSetId(root, { isRecorded: () => false, signal });
+
+  expect(found).toEqual(['/mnt/su', '/tmp/containers/su', '/usr/lib/docker/su']);
 });
 
 test('a look that is broken off ends', async () => {
