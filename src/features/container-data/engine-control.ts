@@ -46,7 +46,8 @@ export async function stopEngine(
   for (;;) {
     const state = await engine.state();
     const holders = state.kind === 'absent' ? await engine.holders(dataRoot) : [];
-    if (state.kind === 'absent' && holders.length === 0) return;
+    // The rest of that command would tidy away what the next engine makes, such as its socket.
+    if (state.kind === 'absent' && holders.length === 0) return stop.ended();
     orphanedSince = state.kind === 'absent' ? Math.min(orphanedSince, performance.now()) : Infinity;
     const isOrphaned = performance.now() - orphanedSince > ORPHAN_MS;
     if (isHopeless(isOrphaned)) {
@@ -259,6 +260,7 @@ type StartAttempts = ReturnType<typeof createStartAttempts>;
 function createStartAttempts({ launch, most }: { launch: () => Promise<Launch>; most: number }) {
   let count = 0;
   let isRunning = false;
+  let ended = Promise.resolve();
   let quietUntil = 0;
   const isFree = (): boolean => !isRunning && performance.now() >= quietUntil;
   return {
@@ -267,8 +269,8 @@ function createStartAttempts({ launch, most }: { launch: () => Promise<Launch>; 
       if (!isFree() || count >= most) return;
       count += 1;
       isRunning = true;
-      const { ended } = await launch();
-      void ended.then(() => {
+      const launched = await launch();
+      ended = launched.ended.then(() => {
         isRunning = false;
         quietUntil = performance.now() + EFFECT_MS;
       });
@@ -278,6 +280,8 @@ function createStartAttempts({ launch, most }: { launch: () => Promise<Launch>; 
       quietUntil = Math.min(quietUntil, performance.now() + SEEN_EFFECT_MS);
     },
     isFree,
+    /** Settles when it has ended; one that takes longer than its effect is not waited for. */
+    ended: () => Promise.race([ended, delay(EFFECT_MS, undefined, { ref: false })]),
     hasRun: () => count > 0,
     /** Whether it has run as often as it may, without effect. */
     isGivenUp: () => count >= most && isFree(),

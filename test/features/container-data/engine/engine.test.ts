@@ -5,11 +5,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { loadConfig, valuesOf } from '../../../../src/config/config.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
+import { stopEngine } from '../../../../src/features/container-data/engine-control.ts';
 import {
   createContainerEngine,
   type ContainerEngine,
 } from '../../../../src/features/container-data/engine/engine.ts';
+import type { ContainerHost } from '../../../../src/features/container-data/host.ts';
 import { CONTAINER_SECTION } from '../../../../src/features/container-data/options.ts';
+import type { StepContext } from '../../../../src/jobs/plan.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let root: string;
@@ -152,6 +155,21 @@ describe('the engine on its socket', () => {
       { id: '1', name: 'web' },
       { id: '2', name: '2' },
     ]);
+  });
+
+  test('it has stopped when the command is done, too, which tidies up behind it', async () => {
+    await listen((_request, response) => response.end('{"DockerRootDir":"/d"}'));
+    await program('stop', `rm '${at('socket')}'; sleep 0.3; echo >'${at('tidied')}'`);
+    const engine = engineWith(
+      'container.engine=command',
+      'container.start=true',
+      `container.stop=${at('stop')}`,
+    );
+    const telling = { note: () => Promise.resolve(), logFile: at('log') };
+
+    await stopEngine({ engine } as ContainerHost, at('data'), telling as unknown as StepContext);
+
+    expect(await readFile(at('tidied'), 'utf8')).toBe('\n');
   });
 
   test.each<[string, RequestListener]>([
