@@ -101,7 +101,7 @@ start)
 stop)
 	pid=$(cat engine.pid 2>/dev/null) || exit 0
 	kill "$pid" 2>/dev/null
-	while kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+	while [ -e "/proc/$pid/exe" ]; do sleep 0.02; done
 	rm -f engine.sock engine.pid ;;
 esac
 `;

@@ -177,7 +177,7 @@ config='${configOf(root)}'
 [ ! -e before-$1 ] || . ./before-$1
 case $1 in
 start) dockerd --config-file "$config" --iptables=false --ip-masq=false --bridge=none --exec-root '${folder}/exec' --pidfile '${folder}/engine.pid' --host 'unix://${folder}/engine.sock' & ;;
-stop | end) pid=$(cat engine.pid) && kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.1; done ;;
+stop | end) pid=$(cat engine.pid) && kill $pid; while [ -e "/proc/$pid/exe" ]; do sleep 0.1; done ;;
 esac
 `,
   );
