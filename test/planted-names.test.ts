@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chmod, chown, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -117,7 +117,10 @@ describe.skipIf(!canBeAnother)('what another user planted', () => {
     await expect.poll(() => daemon.logOf(task)).toContain('waiting: ');
     const before = await snapshotOf(on.outside);
 
-    await on.plant('tmp/lock/opkg.lock', (name) => `ln -s "$OUTSIDE/file" ${name}`);
+    // In one step: who waits for the lock would make it anew as soon as it is gone.
+    await on.plant('tmp/lock/planted', (name) => `ln -s "$OUTSIDE/file" ${name}`);
+    const folder = join(on.device.root, 'tmp/lock');
+    await rename(join(folder, 'planted'), join(folder, 'opkg.lock'));
 
     expect(await daemon.finished(task)).toMatchObject({ state: 'done' });
     expect(await snapshotOf(on.outside)).toEqual(before);
