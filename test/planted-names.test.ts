@@ -241,7 +241,7 @@ async function runEverything(device: Device): Promise<void> {
     expect((await daemon.get('/api/v1/repos/o/r/raw/x')).status).toBe(200);
   }
   await daemon.restart();
-  await daemon.kill('SIGTERM');
+  await daemon.close();
 }
 
 async function startInVain(

@@ -250,7 +250,7 @@ describe('whenever the power goes, the script', () => {
     const set = ((await device.read(`${FOLDER}/set`)) ?? '').trim();
     const standing = async (): Promise<number | undefined> =>
       (await daemon.backups()).find(({ id }) => id === set)?.packages;
-    await daemon.kill('SIGTERM');
+    await daemon.close();
     // As often as a restore is tried.
     const due = join(device.root, 'etc/depotd/restore-due.json');
     await writeFile(due, JSON.stringify({ backup: set, tries: 5 }));

@@ -223,7 +223,7 @@ test.each<[string, object]>([
   ['without parameters', { kind: 'upload', params: undefined }],
   ['at a place that this version does not know', { phase: 'farewell' }],
 ])('a task %s does not hide the others', async (_, change) => {
-  await store.daemon.kill('SIGTERM');
+  await store.daemon.close();
   const [line = ''] = (await readFile(journalFile, 'utf8')).split('\n');
   const id = randomBytes(16).toString('hex');
   await appendFile(

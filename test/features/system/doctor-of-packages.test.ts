@@ -135,7 +135,7 @@ describe('with opkg', () => {
 
   test('a restore that was given up is named, for a firmware upgrade would not bring back what is here now', async () => {
     expect(await findingOf(daemon, 'restore')).toMatchObject({ state: 'skipped' });
-    await daemon.kill('SIGTERM');
+    await daemon.close();
     const due = { backup: 'a'.repeat(32), tries: 4 };
     await put(device.root, 'etc/depotd/restore-due.json', JSON.stringify(due));
 

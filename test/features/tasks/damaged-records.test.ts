@@ -59,7 +59,7 @@ const DAMAGED: [string, { id: string; [key: string]: unknown }, string][] = [
 
 describe('records that are damaged', () => {
   beforeAll(async () => {
-    await daemon.kill('SIGTERM');
+    await daemon.close();
     for (const [, record] of DAMAGED) {
       await append(record);
       // So that the other is not the last line, which may be torn.
@@ -93,7 +93,7 @@ test('what runs of a task whose record is damaged is ended before another begins
   const left = startCommand(['sh', '-c', 'trap "" INT TERM; sleep 60; exit'], {
     env: { ...process.env, DEPOTD_JOB: id },
   });
-  await daemon.kill('SIGTERM');
+  await daemon.close();
   await append({ id, state: 'running' });
   await append({ ...RECORD, id: `0${id}` });
 
@@ -107,7 +107,7 @@ test('what runs of a task whose record is damaged is ended before another begins
 }, 90_000);
 
 test('records stay readable line by line', async () => {
-  await daemon.kill('SIGTERM');
+  await daemon.close();
   await daemon.restart();
 
   const lines = (await readFile(journalFile, 'utf8')).split('\n').filter(Boolean);

@@ -55,7 +55,7 @@ test.skipIf(process.getuid?.() !== 0)(
   async () => {
     const { daemon, device } = store;
     const folder = join(device.root, 'tmp/depotd/undo');
-    await daemon.kill('SIGTERM');
+    await daemon.close();
     await mkdir(join(folder, 'a'.repeat(32)), { recursive: true, mode: 0o700 });
     execFileSync('mount', ['--bind', folder, folder]);
     try {
