@@ -29,9 +29,9 @@ afterEach(async () => {
 /** When it is to end it puts a link, and a whiteout, in the place of folders that were copied. */
 const REPLACING = `mkdir -p /files/current/deep && echo >/files/current/deep/file && echo >/layer/folder/more
 trap 'rm -r /files/current && mkdir /files/release && ln -s release /files/current; rm -r /layer/folder; exit' TERM
-while :; do sleep 0.1; done`;
+sleep 3600 & wait`;
 
-const WAITING = 'trap exit TERM; while :; do sleep 0.1; done';
+const WAITING = 'trap exit TERM; sleep 3600 & wait';
 
 /** Goes down from folder to folder: no path is too long for that. */
 const DEEPER = `cd /files && name=$(printf '%200s' | tr ' ' d)

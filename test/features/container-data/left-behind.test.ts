@@ -39,7 +39,9 @@ describe.skipIf(!(await canLoop(['mkfs.ext4', 'rsync'])))('what outlives an engi
   test('and is taken over by none that is started does not keep a move from its end', async () => {
     await leaveShimAtTarget();
     const task = await daemon.submit('docker_migrate', { path: data.target });
-    await expect.poll(() => daemon.logOf(task), { timeout: 50_000 }).toMatch(ADOPTED_TWICE);
+    await expect
+      .poll(() => daemon.logOf(task), { timeout: 50_000, interval: 250 })
+      .toMatch(ADOPTED_TWICE);
     await rm(at('blocked'));
 
     const { state, error } = await daemon.finished(task, 60_000);

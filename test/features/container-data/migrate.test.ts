@@ -23,7 +23,7 @@ beforeAll(async () => {
   on = await createEngineDevice();
   here = on.at('mnt/one/docker');
   await on.engine.importImage(await shellImage(on.folder), 'shell');
-  const waiting = 'trap exit TERM; while :; do sleep 0.1; done';
+  const waiting = 'trap exit TERM; sleep 3600 & wait';
   await on.engine.run('shell', { name: 'quiet', script: waiting, binds: ['files:/files'] });
   await on.engine.run('shell', { name: 'kept', script: waiting, restart: 'unless-stopped' });
   await on.engine.run('shell', {
@@ -285,7 +285,7 @@ chown 12345:23456 many/1 && chmod 4751 many/2 && touch -d @1234567890.123456789 
 
 /** All that can be compared, in one text. */
 async function listOf(folder: string): Promise<string> {
-  const find = `cd "$1" && find . -mindepth 1 \\( -type d -printf '%p d %m %U %G %T@\\n' -o -printf '%p %y %m %U %G %s %n %l %b %T@\\n' \\) | sort; find . -type f -exec sha256sum {} + | sort; find . -print0 | sort -z | xargs -0 -n 1 getfattr -h -d -m - | sort`;
+  const find = `cd "$1" && find . -mindepth 1 \\( -type d -printf '%p d %m %U %G %T@\\n' -o -printf '%p %y %m %U %G %s %n %l %b %T@\\n' \\) | sort; find . -type f -exec sha256sum {} + | sort; find . -print0 | sort -z | xargs -0 getfattr -h -d -m - | sort`;
   return (
     await command('sh', ['-c', find, 'sh', folder], {
       maxBuffer: 64 * 1024 ** 2,
