@@ -52,7 +52,8 @@ export interface StoreDevice<Kind extends StorableDevice = Device> {
 }
 
 const LIMIT_S = 6;
-const PAUSE_S = 0.2;
+/** Each look is a start of Node. */
+const PAUSE_S = 0.5;
 const ASK_LIMIT_MS = 50_000;
 
 /** Further settings of the daemon, by the device's root. */
