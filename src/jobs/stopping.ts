@@ -10,7 +10,8 @@ const ESCALATION = [
   { signal: 'SIGTERM', graceMs: 10_000 },
   { signal: 'SIGKILL', graceMs: 2_000 },
 ] as const;
-const POLL_MS = 100;
+/** Each look reads of all processes: the longer it takes, the less often it is looked. */
+const POLL_MS = { least: 100, most: 500, share: 1 / 10 };
 
 interface Target {
   jobId: string;
@@ -40,12 +41,14 @@ async function attempt(work: () => Promise<unknown>): Promise<void> {
 }
 
 async function hasEnded(processes: Processes, target: Target, graceMs: number): Promise<boolean> {
-  const deadline = performance.now() + graceMs;
+  const since = performance.now();
   for (;;) {
     // A look that fails is no end.
     if (!(await isUnderWay(processes, target).catch(() => true))) return true;
-    if (performance.now() >= deadline) return false;
-    await delay(POLL_MS);
+    const passedMs = performance.now() - since;
+    if (passedMs >= graceMs) return false;
+    const { least, most, share } = POLL_MS;
+    await delay(Math.min(least + passedMs * share, most, graceMs - passedMs));
   }
 }
 
