@@ -87,3 +87,14 @@ export function descendantsOf(pid: number, entries: readonly ProcessEntry[]): Se
   }
   return found;
 }
+
+const LEAST_PAUSE_MS = 100;
+const MOST_PAUSE_MS = 500;
+
+/**
+ * Before the next look for something that is to end, or to come, for so long. Each look reads of
+ * all processes: the longer it takes, the less often it is looked.
+ */
+export function pauseBetweenLooks(passedMs: number): number {
+  return Math.min(LEAST_PAUSE_MS + passedMs / 10, MOST_PAUSE_MS);
+}

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Processes, ProcessMark } from '../device/ports.ts';
+import { pauseBetweenLooks } from '../device/process-table.ts';
 
 /**
  * From polite to final, and how long each may take to have an effect. SIGINT first: a package
@@ -10,8 +11,6 @@ const ESCALATION = [
   { signal: 'SIGTERM', graceMs: 10_000 },
   { signal: 'SIGKILL', graceMs: 2_000 },
 ] as const;
-/** Each look reads of all processes: the longer it takes, the less often it is looked. */
-const POLL_MS = { least: 100, most: 500, share: 1 / 10 };
 
 interface Target {
   jobId: string;
@@ -47,8 +46,7 @@ async function hasEnded(processes: Processes, target: Target, graceMs: number): 
     if (!(await isUnderWay(processes, target).catch(() => true))) return true;
     const passedMs = performance.now() - since;
     if (passedMs >= graceMs) return false;
-    const { least, most, share } = POLL_MS;
-    await delay(Math.min(least + passedMs * share, most, graceMs - passedMs));
+    await delay(Math.min(pauseBetweenLooks(passedMs), graceMs - passedMs));
   }
 }
 

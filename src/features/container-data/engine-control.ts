@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { pauseBetweenLooks } from '../../device/process-table.ts';
 import { DepotError } from '../../errors.ts';
 import { EXPLAINED_BYTES } from '../../package-management/failure.ts';
 import { failureIn } from './disk-failure.ts';
@@ -39,9 +40,10 @@ export async function stopEngine(
 ): Promise<void> {
   const stop = createStartAttempts({ launch: () => engine.stop(logFile), most: 3 });
   const adopt = createStartAttempts({ launch: () => engine.start(logFile), most: 2 });
-  const deadline = performance.now() + STOP_LIMIT_MS;
+  const since = performance.now();
+  const passedMs = (): number => performance.now() - since;
   const isHopeless = (isOrphaned: boolean): boolean =>
-    performance.now() > deadline || stop.isGivenUp() || (isOrphaned && adopt.isGivenUp());
+    passedMs() > STOP_LIMIT_MS || stop.isGivenUp() || (isOrphaned && adopt.isGivenUp());
   let orphanedSince = Infinity;
   for (;;) {
     const state = await engine.state();
@@ -63,7 +65,7 @@ export async function stopEngine(
       await note(`${textOf(holders)} outlived the engine; it is started to take them over`);
       await adopt.need();
     }
-    await delay(POLL_MS);
+    await delay(pauseBetweenLooks(passedMs()));
   }
 }
 

@@ -38,6 +38,8 @@ async function program(path: string, text: string): Promise<void> {
   await chmod(at(path), 0o755);
 }
 
+const TELLING = { note: () => Promise.resolve() } as unknown as StepContext;
+
 /** Runs the command to its end, and gives what it has printed. */
 async function printed(engine: ContainerEngine, verb: 'start' | 'stop'): Promise<string> {
   await (
@@ -165,11 +167,25 @@ describe('the engine on its socket', () => {
       'container.start=true',
       `container.stop=${at('stop')}`,
     );
-    const telling = { note: () => Promise.resolve(), logFile: at('log') };
+    const telling = { ...TELLING, logFile: at('log') };
 
-    await stopEngine({ engine } as ContainerHost, at('data'), telling as unknown as StepContext);
+    await stopEngine({ engine } as ContainerHost, at('data'), telling);
 
     expect(await readFile(at('tidied'), 'utf8')).toBe('\n');
+  });
+
+  test('one that takes its time to stop is looked for less and less often', async () => {
+    const since = performance.now();
+    let looks = 0;
+    const kind = (): string => (performance.now() - since < 2000 ? 'silent' : 'absent');
+    const engine = {
+      state: () => Promise.resolve({ kind: kind(), look: (looks += 1) }),
+      holders: () => Promise.resolve([]),
+    };
+
+    await stopEngine({ engine } as unknown as ContainerHost, at('data'), TELLING);
+
+    expect(looks).toBeLessThan(16);
   });
 
   test.each<[string, RequestListener]>([
