@@ -1,4 +1,4 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -113,6 +113,42 @@ test('files that a power cut emptied behind an upgrade on record are put there o
   expect((await store.daemon.finished(id)).state).toBe('done');
   expect(await store.device.read('usr/lib/libdemo.so')).toBe('libdemo 9.0-r1\n');
   expect((await store.device.apk('audit', '--system')).stdout).toBe('');
+});
+
+test('records that a power cut left as zeros are put back, and what was installed goes again', async () => {
+  const { root } = store.device;
+  await store.run('install', { package: 'demo' });
+  await store.recordsCopied();
+  const before = await store.packages();
+  store.device.publishPackages([
+    {
+      name: 'late',
+      version: '1.0-r1',
+      files: { '/usr/bin/late': 'late\n' },
+      scripts: {
+        'post-install':
+          '#!/bin/sh\ncd "$IPKG_INSTROOT/tmp"\n[ ! -e daemon ] || kill -9 "$(cat daemon)"\n',
+      },
+    },
+  ]);
+  await store.device.apk('update');
+  await writeFile(join(root, 'tmp/daemon'), `${store.daemon.pid}`);
+  const id = await store.daemon.submit('install', { package: 'late' });
+  await expect.poll(async () => (await store.packages()).late, { timeout: 20_000 }).toBe('1.0-r1');
+  await killProcesses(root);
+  for (const file of ['etc/apk/world', 'lib/apk/db/installed', 'lib/apk/db/scripts.tar.gz']) {
+    await writeFile(join(root, file), Buffer.alloc((await stat(join(root, file))).size));
+  }
+  await rm(join(root, 'tmp/daemon'));
+  await asOfAnotherBoot(join(root, 'etc/depotd/jobs.jsonl'));
+
+  await store.daemon.restart();
+
+  expect((await store.daemon.finished(id)).state).toBe('interrupted');
+  expect(await store.daemon.logOf(id)).toContain('the records from before the job are put back');
+  expect(await store.packages()).toEqual(before);
+  await expect(stat(join(root, 'usr/bin/late'))).rejects.toThrow('ENOENT');
+  expect((await store.run('install', { package: 'late' })).state).toBe('done');
 });
 
 describe('right after a boot without a network', () => {

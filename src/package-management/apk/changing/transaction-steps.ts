@@ -28,6 +28,7 @@ import { ahead, type Ahead } from '../../wait-for-lock.ts';
 import { waitForApk } from './lock.ts';
 import { LISTS_STEP, listsCheck, listsStep, wantsLists } from '../feeds/missing-lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from '../recovery/recovery.ts';
+import { returnRecords } from '../recovery/record-return.ts';
 import { simulate, type Simulation } from '../planning/simulation.ts';
 import { restoreWorld, dropUnmet } from '../database/world-edit.ts';
 
@@ -187,6 +188,7 @@ async function mend(
   context: StepContext,
 ): Promise<Failure | undefined> {
   if (context.job.phase === 'repair') {
+    await returnRecords(installation, context);
     await finishCutOff(installation, context);
     await restoreWorld(installation, context);
     return undefined;

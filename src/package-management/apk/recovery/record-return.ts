@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { replaceFile } from '../../../device/durable-file.ts';
+import { reasonOf } from '../../../errors.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+import { withLock } from '../changing/lock.ts';
+import { scriptsFile } from '../database/record-file.ts';
+import type { Installation } from '../installation.ts';
+
+/** As apk writes its records. */
+const MODE = 0o644;
+
+/**
+ * Puts back apk's records as they were before the job, if a power cut left them empty, full of
+ * zeros or in parts: UBIFS knows the names that apk gave them before it has their bytes. apk
+ * refuses such records, or takes them at their word. All of them, since apk replaces them together:
+ * what it did counts as not recorded then. The job's plan had found them sound.
+ */
+export async function returnRecords(
+  { assertRecords, copy, locations, environment }: Installation,
+  { job, note }: StepContext,
+): Promise<void> {
+  if (job.verdict?.state !== 'interrupted') return;
+  const why = await assertRecords().then(() => undefined, reasonOf);
+  if (why === undefined) return;
+  await withLock(locations.lock, environment, async () => {
+    // The record last: a cut in between finds it damaged again.
+    const files = [locations.world, await scriptsFile(locations), locations.installed];
+    for (const file of files) {
+      const kept = await readFile(join(copy.folder, basename(file))).catch(() => undefined);
+      if (kept !== undefined) await replaceFile(file, kept, MODE);
+    }
+  });
+  await note(`${why.split(';', 1)[0]}: the records from before the job are put back`);
+}
