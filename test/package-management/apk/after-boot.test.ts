@@ -124,7 +124,7 @@ test('records that a power cut left as zeros are put back, and what was installe
     {
       name: 'late',
       version: '1.0-r1',
-      files: { '/usr/bin/late': 'late\n' },
+      files: { '/usr/bin/late': 'late\n', '/etc/config/late': 'config late\n' },
       scripts: {
         'post-install':
           '#!/bin/sh\ncd "$IPKG_INSTROOT/tmp"\n[ ! -e daemon ] || kill -9 "$(cat daemon)"\n',
@@ -139,6 +139,7 @@ test('records that a power cut left as zeros are put back, and what was installe
   for (const file of ['etc/apk/world', 'lib/apk/db/installed', 'lib/apk/db/scripts.tar.gz']) {
     await writeFile(join(root, file), Buffer.alloc((await stat(join(root, file))).size));
   }
+  await writeFile(join(root, 'etc/config/late'), '');
   await rm(join(root, 'tmp/daemon'));
   await asOfAnotherBoot(join(root, 'etc/depotd/jobs.jsonl'));
 
@@ -149,6 +150,7 @@ test('records that a power cut left as zeros are put back, and what was installe
   expect(await store.packages()).toEqual(before);
   await expect(stat(join(root, 'usr/bin/late'))).rejects.toThrow('ENOENT');
   expect((await store.run('install', { package: 'late' })).state).toBe('done');
+  expect(await store.device.read('etc/config/late')).toBe('config late\n');
 });
 
 describe('right after a boot without a network', () => {

@@ -160,6 +160,19 @@ export async function removeLeftovers(
   await removeDeadLinks(root, mine);
 }
 
+/**
+ * Removes settings that a cut-off installation put there. apk would take one that is empty now for
+ * its owner's, and leave it.
+ */
+export async function removeNewSettings(
+  names: readonly string[],
+  { created }: TransactionRecord,
+  root: string,
+): Promise<void> {
+  const paths = names.flatMap((name) => created[name]?.files ?? []).filter(isSetting);
+  for (const path of paths) await removeFile(join(root, path));
+}
+
 export async function removeTemporary(folder: string): Promise<void> {
   for (const file of await findTemporary(folder)) await removeFile(file);
 }

@@ -9,6 +9,7 @@ import {
   findLeftovers,
   findTemporary,
   removeLeftovers,
+  removeNewSettings,
   removeTemporary,
   type Leftovers,
 } from './leftovers.ts';
@@ -44,6 +45,7 @@ export async function finishCutOff(
   if (found === undefined) return;
   await installation.prepareFolders();
   await context.note('apk was cut off before it recorded what it did: it does that again');
+  await removeNewSettings(found.left.installed, found.record, installation.root);
   const attempts = found.record.verb === 'install' ? [['--no-scripts']] : [[], ['--no-scripts']];
   for (const options of attempts) {
     const { exitCode, stderr } = await doAgain(installation, found, options);
