@@ -7,10 +7,7 @@ import { isShortage } from '../../device/shortage.ts';
 import type { Feed } from '../feed-settings.ts';
 import { isFeed, wordsOf } from './feeds/feed-lines.ts';
 
-/**
- * What of opkg's configuration matters to readers of its database. Paths are where they are to be
- * found, root included.
- */
+/** What readers of opkg's database need of its configuration; paths have the root included. */
 export interface OpkgConfig {
   /** Roots that packages can be installed to; the first is the default one. */
   destinations: string[];
@@ -60,10 +57,7 @@ async function readOpkgConfig(paths: Paths, files: Iterable<string>): Promise<Op
   return config;
 }
 
-/**
- * The architecture of the highest priority: the device's own, where `all` and `noarch` have the
- * lowest.
- */
+/** The architecture of the highest priority, the device's own: that of `all` is the lowest. */
 export function preferredArchitecture({ architectures }: OpkgConfig): string {
   const [best] = [...architectures].sort(([, a], [, b]) => b - a);
   return best?.[0] ?? '';
@@ -72,16 +66,9 @@ export function preferredArchitecture({ architectures }: OpkgConfig): string {
 async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architectures']> {
   const text = await readFile(paths.onDevice(RELEASE_FILE), 'utf8').catch(insteadOf(''));
   const [, name] = /^DISTRIB_ARCH=['"]?([A-Za-z0-9_.+-]+)/m.exec(text) ?? [];
+  if (name === undefined) return new Map();
   // The priorities that opkg itself gives them.
-  return new Map(
-    name === undefined
-      ? []
-      : [
-          ['all', 1],
-          ['noarch', 1],
-          [name, 10],
-        ],
-  );
+  return new Map(Object.entries({ all: 1, noarch: 1, [name]: 10 }));
 }
 
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';

@@ -4,6 +4,8 @@ import type { PackageDatabase } from '../database.ts';
 import { explainingLists } from '../failed-feeds.ts';
 import type { BackendContext, PackageBackend, PackageManager, Restoration } from '../manager.ts';
 import { createAutoInstalled } from './database/auto-installed.ts';
+import { fileRecords } from './database/info-folder.ts';
+import { imagePackages } from './database/status-file.ts';
 import { createHold } from './changing/hold.ts';
 import { createOpkgCommands } from './changing/commands.ts';
 import { compareVersions } from './compare-versions.ts';
@@ -46,14 +48,9 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     damaged.mark(await auto.restoreMarks(await installation.read()));
   const listing = createListing(installation);
   const metaDir = paths.onDevice('/usr/lib/opkg/meta');
+  const records = { paths, statusFile, installed, commands, environment };
   const restoration = async (): Promise<Restoration> =>
-    (await import('./recovery/restoration.ts')).createRestoration({
-      paths,
-      statusFile,
-      installed,
-      commands,
-      environment,
-    });
+    (await import('./recovery/restoration.ts')).createRestoration(records);
   return {
     name: 'opkg',
     watchedFolders: installation.statusFolders,
@@ -67,11 +64,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     preview: async (change) =>
       (await import('./planning/preview.ts')).previewChange(installation, change),
     freeBytes: installation.freeBytes,
-    imagePackages: async () =>
-      (await import('./database/image-packages.ts')).imagePackages(
-        paths.onDevice('/rom/usr/lib/opkg/status'),
-        await installation.read(),
-      ),
+    imagePackages: async () => imagePackages(paths, await installation.read()),
     // A damaged status file is put right ahead of each job.
     assertUsable: () => Promise.resolve(),
     health: () => Promise.resolve({}),
@@ -79,18 +72,12 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     isSolver: false,
     explain: async (command) => (await import('./changing/failure.ts')).explain(command),
     commands,
-    around: createTransactionSteps(installation, {
-      auto,
-      damaged,
-      lists,
-      commands,
-    }),
+    around: createTransactionSteps(installation, { auto, damaged, lists, commands }),
     lists,
     files: { ending: 'ipk', inspect: inspectIpk },
     feeds,
     diagnosis: createDiagnosis(installation),
     fileRecords: async function* () {
-      const { fileRecords } = await import('./database/file-records.ts');
       yield* fileRecords(installation, await installed());
     },
     selfUpgrade: {

@@ -13,12 +13,11 @@ export function createDiagnosis(installation: Installation): Diagnosis {
           remedy: 'begin any package task, such as an update of the lists: it puts the copy back',
         };
       }
-      return (await read()).size > 0
-        ? undefined
-        : {
-            message: `opkg has no package on record in ${statusFile}`,
-            remedy: 'put the file back from a backup, or install the firmware again',
-          };
+      if ((await read()).size > 0) return undefined;
+      return {
+        message: `opkg has no package on record in ${statusFile}`,
+        remedy: 'put the file back from a backup, or install the firmware again',
+      };
     },
     lockHolder: async () => {
       const pid = await lockHolder();

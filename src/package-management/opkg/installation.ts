@@ -58,12 +58,9 @@ export async function openInstallation({
   const [destination = paths.root] = (await readConfig()).destinations;
   const statusFile = statusFileIn(destination);
   const infoDir = join(dirname(statusFile), 'info');
-  const orphanOptions = async (since: number) => ({
-    infoDir,
-    destination,
-    database: await read(),
-    since,
-  });
+  const orphanOptions = async (since: number) => {
+    return { infoDir, destination, database: await read(), since };
+  };
   return {
     environment,
     readConfig,
@@ -103,9 +100,7 @@ export function statusFileIn(destination: string): string {
  * The status files that count, that of the first destination ahead. Others may lie where everybody
  * can write, as `ram` does in /tmp: what somebody else put there is nobody's record.
  */
-export async function statusFilesIn({
-  destinations,
-}: Pick<OpkgConfig, 'destinations'>): Promise<string[]> {
+export async function statusFilesIn({ destinations }: OpkgConfig): Promise<string[]> {
   const [first, ...others] = destinations.map(statusFileIn);
   const isOurs = others.map((file) =>
     findOwnFolder(dirname(file), undefined).then(

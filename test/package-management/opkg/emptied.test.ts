@@ -9,11 +9,11 @@ import { writtenAfter } from '../../../src/package-management/opkg/database/info
 import {
   findEmptied,
   findOtherVersions,
-} from '../../../src/package-management/opkg/recovery/emptied.ts';
+} from '../../../src/package-management/opkg/recovery/repair-steps.ts';
 import {
   lowerVersions,
   restoreVersions,
-} from '../../../src/package-management/opkg/recovery/lowered-versions.ts';
+} from '../../../src/package-management/opkg/recovery/damaged.ts';
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 const NOW = Math.floor(Date.now() / 1000);

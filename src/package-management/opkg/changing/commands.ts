@@ -14,10 +14,7 @@ const FORCE_DEPENDS = '--force-depends';
  * as another root. With a root other than `/`, opkg works on it as an offline root, whose
  * maintainer scripts run only when forced.
  */
-export function createOpkgCommands({
-  paths,
-  scriptEnvironment,
-}: Pick<BackendContext, 'paths' | 'scriptEnvironment'>): OpkgCommands {
+export function createOpkgCommands({ paths, scriptEnvironment }: BackendContext): OpkgCommands {
   const rootOptions = paths.isLive ? [] : ['--offline-root', paths.root, '--force-postinstall'];
   const opkg = (...rest: string[]): Command => ({
     argv: ['opkg', ...rootOptions, ...rest],

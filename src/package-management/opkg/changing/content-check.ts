@@ -22,16 +22,13 @@ export async function findHollow(
     const known = before.get(entry.name);
     const isNew = known?.state !== 'installed' || known.version !== entry.version;
     if (entry.state !== 'installed' || !isNew) continue;
-    const reason = await faultOf(entry, locations);
+    const reason = await faultOf(entry, locations.infoDir);
     if (reason !== undefined) return { code: 'damaged_package', package: entry.name, reason };
   }
   return undefined;
 }
 
-async function faultOf(
-  { name, version }: InstalledPackage,
-  { infoDir }: Pick<Installation, 'infoDir'>,
-): Promise<string | undefined> {
+async function faultOf({ name, version }: InstalledPackage, infoDir: string) {
   const control = await readControl(infoDir, name);
   if (compareVersions(control.get('Version') ?? '', version) !== 0) {
     return `the file of ${name} is damaged: it describes no package of that version`;

@@ -33,18 +33,12 @@ export function explain({ output, names }: FailedCommand): Failure | undefined {
     : { code: 'unknown', reason: `opkg says ${quoted(words.replace(FUNCTION, ''))}` };
 }
 
-interface Output {
-  /** The errors that opkg collected, one a line, without its mark. */
-  errors: string;
-  /** Everything else. */
-  said: string;
-}
-
 /**
+ * The errors that opkg collected, one a line, without its mark, and everything else that was said.
  * The last block counts: an opkg that a script calls prints one, too. A script that leaves its line
  * open has the block begin behind it.
  */
-function parseOutput(lines: readonly string[]): Output {
+function parseOutput(lines: readonly string[]): { errors: string; said: string } {
   const start = lines.findLastIndex((line) => line.endsWith('Collected errors:'));
   if (start < 0) return { errors: '', said: lines.join('\n') };
   const errors: string[] = [];
@@ -220,20 +214,15 @@ function bytesOf(kilobytes: string): number {
 /** opkg leaves out of its lists what is made for other devices, and says so of each. */
 function foreignOne(needed: string, lines: readonly string[]): Failure | undefined {
   const [name = ''] = needed.split(' ');
-  const isLeftOut = lines.some(
-    (line) =>
-      line.startsWith(`Package ${name} version `) &&
-      line.endsWith(' has no valid architecture, ignoring.'),
-  );
+  const isLeftOut = lines.some((line) => LEFT_OUT.exec(line)?.[1] === name);
   return isLeftOut ? wrongArchitecture(name) : undefined;
 }
 
+const LEFT_OUT = /^Package (\S+) version .*has no valid architecture, ignoring\.$/;
+
 function wrongArchitecture(name: string): Failure {
-  return {
-    code: 'wrong_architecture',
-    package: name,
-    reason: `${name} is not made for the architecture of this device`,
-  };
+  const reason = `${name} is not made for the architecture of this device`;
+  return { code: 'wrong_architecture', package: name, reason };
 }
 
 function notOffered(name: string): Failure {

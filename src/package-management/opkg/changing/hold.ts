@@ -1,5 +1,4 @@
 import { run } from '../../../device/exec.ts';
-import type { InstalledPackage } from '../../database.ts';
 import { lastWords, plainLines, failureError } from '../../failure.ts';
 import type { PackageManager, Restoration } from '../../manager.ts';
 import type { AutoInstalled } from '../database/auto-installed.ts';
@@ -23,10 +22,9 @@ export function createHold(
   return async (name, { isHeld, isAuto }) => {
     const entry = (await installation.read()).get(name);
     if ((entry?.isHeld === true) !== isHeld) {
-      await setFlag({ ...installation, ...commands }, name, {
-        isHeld,
-        flag: isHeld ? 'hold' : flagOf(entry),
-      });
+      const released = entry?.isAuto === true ? 'ok' : 'user';
+      const flag = isHeld ? 'hold' : released;
+      await setFlag({ ...installation, ...commands }, name, { isHeld, flag });
     } else if (entry !== undefined && !isHeld && isAuto === false) {
       // Somebody else's opkg would write what it has read over that.
       await waitForOpkg(installation, QUIETLY);
@@ -44,10 +42,6 @@ async function unmark(name: string, { auto, restoration }: Marks): Promise<void>
   const record = (await recordsOf([name])).get(name) ?? '';
   const lines = record.split('\n').filter((line) => !line.startsWith('Auto-Installed:'));
   await finish(new Map([[name, lines.join('\n')]]));
-}
-
-function flagOf(entry: InstalledPackage | undefined): string {
-  return entry?.isAuto === true ? 'ok' : 'user';
 }
 
 async function setFlag(

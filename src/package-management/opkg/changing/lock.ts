@@ -12,9 +12,9 @@ export function readLockHolder(file: string): Promise<number | undefined> {
 }
 
 /**
- * Makes the lock file before opkg does. opkg opens it with creat(2), which empties whatever a link
- * of that name leads to, and whatever file of root's a hard link of that name is; on OpenWrt it
- * lies in a folder for everybody. A file of another user locks nothing out: opkg runs as root.
+ * Makes the lock file before opkg does, whose creat(2) empties whatever a link of that name leads
+ * to, and whatever file of root's a hard link of that name is; on OpenWrt it lies in a folder for
+ * everybody. A file of another user locks nothing out: opkg runs as root.
  * @throws DepotError unavailable if it cannot be had
  */
 export async function ownLockFile(path: string): Promise<void> {
@@ -36,11 +36,8 @@ export async function ownLockFile(path: string): Promise<void> {
 const MOST_ATTEMPTS = 5;
 
 function cannotOwn(path: string, cause: unknown): DepotError {
-  return new DepotError(
-    'unavailable',
-    `cannot run opkg: its lock file ${path} is not root's: ${reasonOf(cause)}`,
-    { cause },
-  );
+  const message = `cannot run opkg: its lock file ${path} is not root's: ${reasonOf(cause)}`;
+  return new DepotError('unavailable', message, { cause });
 }
 
 /** What of the installation it takes to be let in. */
@@ -51,10 +48,8 @@ interface Entrance {
 }
 
 /**
- * opkg does not wait for its lock but fails at once, reading commands too, so the job waits for it,
- * and says so.
- * @returns whether somebody held it: an opkg that ends removes its file, and any user may put
- *   another one in its place
+ * opkg does not wait for its lock but fails at once, also to read, so the job waits and says so.
+ * @returns whether somebody held it: its file is gone then, and any user may put another there
  */
 export function waitForOpkg(
   { lockFile: file, lockHolder: findHolder }: Entrance,

@@ -1,14 +1,8 @@
 import { endOfScript, scriptOf } from '../../failure.ts';
 
-interface FailedScript {
-  name: string;
-  script: string;
-  status: string;
-}
-
 /** How a maintainer script ended, and its last line. */
 export function scriptReason(
-  { name, script, status }: FailedScript,
+  { name, script, status }: { name: string; script: string; status: string },
   lines: readonly string[],
 ): string {
   const ending = `exited with error ${status}`;
@@ -27,10 +21,7 @@ const OWN = [
   /^Package \S+ (?:version \S+ has|\(\S+\) installed)/,
 ];
 
-/**
- * The last line that a package's script printed. Without a terminal opkg's own lines come at its
- * end, behind those of all scripts.
- */
+/** The last line that a package's script printed. Piped, opkg prints its own behind all of them. */
 function lastLineOf(name: string, lines: readonly string[]): string | undefined {
   const isHeading = (line: string): boolean => HEADINGS.some((heading) => heading.test(line));
   const start = lines.findLastIndex((line) =>
@@ -38,9 +29,8 @@ function lastLineOf(name: string, lines: readonly string[]): string | undefined 
   );
   const printed = (part: readonly string[]): string | undefined => {
     const ended = part.findIndex((line) => line.endsWith('Collected errors:') || isHeading(line));
-    const own = (ended < 0 ? part : part.slice(0, ended)).filter(
-      (line) => !OWN.some((pattern) => pattern.test(line)),
-    );
+    const isOwn = (line: string): boolean => OWN.some((pattern) => pattern.test(line));
+    const own = (ended < 0 ? part : part.slice(0, ended)).filter((line) => !isOwn(line));
     return own.findLast((line) => /[\p{L}\p{N}]/u.test(line));
   };
   return (start < 0 ? undefined : printed(lines.slice(start + 1))) ?? printed(lines);

@@ -12,7 +12,7 @@ import type { PackageChange, TransactionSteps } from '../../manager.ts';
 import { lasting, transactionSlots } from '../../memory.ts';
 import { ahead, LOCK_LIMIT_MS, LOCK_PAUSE_MS } from '../../wait-for-lock.ts';
 import type { AutoInstalled } from '../database/auto-installed.ts';
-import { lowerVersions, restoreVersions } from '../recovery/lowered-versions.ts';
+import { lowerVersions, restoreVersions } from '../recovery/damaged.ts';
 import { damageSteps, type DamageTools } from '../recovery/repair-steps.ts';
 import type { Installation } from '../installation.ts';
 import { makeReady, waitForOpkg } from './lock.ts';
@@ -41,12 +41,10 @@ export function createTransactionSteps(
   // Begun early: reading the kernel's table of locks takes 10 ms and more.
   const ready = ahead((context) => makeReady(installation, context));
   return {
-    first: (choosesFromFeeds, areListsTooOld) =>
-      listsSteps(
-        installation,
-        { ...tools, areListsTooOld, meanwhile: ready.begin },
-        () => choosesFromFeeds,
-      ),
+    first: (choosesFromFeeds, areListsTooOld) => {
+      const given = { ...tools, areListsTooOld, meanwhile: ready.begin };
+      return listsSteps(installation, given, () => choosesFromFeeds);
+    },
     needSpace: (purpose) => needSpace(installation, purpose),
     before: (changeIn, _, { keep, ...readies } = {}) => [
       {
@@ -117,26 +115,17 @@ async function writeDown({ environment, readConfig }: Installation): Promise<str
 async function needSpace({ freeBytes }: Installation, purpose: string): Promise<void> {
   const free = await freeBytes();
   if (free < LEAST_FREE_BYTES) {
-    throw failureError(purpose, {
-      code: 'no_space',
-      reason:
-        `${sizeText(free)} are free for packages, ${sizeText(LEAST_FREE_BYTES)} are needed at ` +
-        'least',
-    });
+    const [there, least] = [sizeText(free), sizeText(LEAST_FREE_BYTES)];
+    const reason = `${there} are free for packages, ${least} are needed at least`;
+    throw failureError(purpose, { code: 'no_space', reason });
   }
 }
 
 /** opkg checks no room for downloads: if they fill the root's disk, it reports no full disk. */
-async function needRoom(
-  installation: Installation,
-  change: PackageChange | undefined,
-): Promise<void> {
+async function needRoom(installation: Installation, change?: PackageChange): Promise<void> {
   if (change === undefined || change.verb === 'remove' || change.file !== undefined) return;
-  const { destination } = installation;
-  const [free, isShared] = [
-    await installation.freeBytes(),
-    await isSameDisk(tmpdir(), destination),
-  ];
+  const free = await installation.freeBytes();
+  const isShared = await isSameDisk(tmpdir(), installation.destination);
   if (!isShared || free > SCARCE_BYTES) return;
   const { previewChange } = await import('../planning/preview.ts');
   const { problems } = await previewChange(installation, change);
@@ -147,11 +136,8 @@ async function needRoom(
 }
 
 function damagedRecord(reason: string): Failure {
-  return {
-    code: 'damaged_database',
-    reason,
-    remedy: 'The records are as they were before: start the task again.',
-  };
+  const remedy = 'The records are as they were before: start the task again.';
+  return { code: 'damaged_database', reason, remedy };
 }
 
 interface Preparation {
@@ -190,15 +176,10 @@ async function prepareAndKeep(
  * A status file that came out damaged earlier is put back, when nobody else holds the lock.
  * @returns whether packages, or their records, have changed meanwhile
  */
-async function prepare(
-  { statusCopy }: Installation,
-  context: StepContext,
-  wasHeld: boolean,
-): Promise<boolean> {
+async function prepare({ statusCopy }: Installation, context: StepContext, wasHeld: boolean) {
   if ((await statusCopy.intact()) !== undefined) return wasHeld;
-  await context.note(
-    'the status file of opkg is damaged; the copy from before the last job is put back',
-  );
+  const what = 'the status file of opkg is damaged; the copy from before the last job is put back';
+  await context.note(what);
   await statusCopy.restore();
   return true;
 }
@@ -210,17 +191,14 @@ const shutOut = transactionSlots('the lock', { lostSince: v.optional(v.number())
 const FAILED = 255;
 
 /**
- * Whether opkg did nothing because somebody took the lock between the look at it and opkg's start.
- * The message counts only if it is the first thing printed: maintainer scripts that call opkg
- * print it, too.
+ * Whether opkg did nothing because somebody took the lock between the look at it and its start. The
+ * message counts only if it is printed first: maintainer scripts that call opkg print it, too.
  */
 async function hasLostLock(context: StepContext): Promise<boolean> {
   const { job, printed } = context;
   if (job.lastExitCode !== FAILED) return false;
-  const isLost = /^(Collected errors:\s+)?\* opkg_conf_load: Could not lock /.test(
-    (await printed(400)).trimStart(),
-  );
-  if (!isLost) return false;
+  const start = (await printed(400)).trimStart();
+  if (!/^(Collected errors:\s+)?\* opkg_conf_load: Could not lock /.test(start)) return false;
   const since = shutOut.read(context).lostSince ?? Date.now();
   if (Date.now() - since > LOCK_LIMIT_MS) return false;
   shutOut.write(context, { lostSince: since });
@@ -229,14 +207,10 @@ async function hasLostLock(context: StepContext): Promise<boolean> {
 }
 
 /**
- * Puts the copy of the status file back if opkg's own is damaged, or has lost packages that are
- * still on the device.
+ * Puts back the copy of a status file that is damaged, or lacks packages that are on the device.
  * @returns what was wrong, if anything was
  */
-async function mendStatus(
-  installation: Installation,
-  context: StepContext,
-): Promise<string | undefined> {
+async function mendStatus(installation: Installation, context: StepContext) {
   if ((await faultOf(installation)) === undefined) return undefined;
   // Somebody else's opkg may be writing it at this moment.
   await waitForOpkg(installation, context);
@@ -253,9 +227,9 @@ async function faultOf(installation: Installation): Promise<string | undefined> 
   }
   const after = await installation.read();
   for (const { name, state } of before.values()) {
-    const isLost =
-      state !== 'not-installed' && !after.has(name) && (await installation.hasControlFile(name));
-    if (isLost) return `the status file of opkg lost ${name}; the copy from before is put back`;
+    if (state === 'not-installed' || after.has(name)) continue;
+    if (!(await installation.hasControlFile(name))) continue;
+    return `the status file of opkg lost ${name}; the copy from before is put back`;
   }
   return undefined;
 }

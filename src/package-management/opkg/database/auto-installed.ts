@@ -4,9 +4,8 @@ import { isPresent, type InstalledPackage, type PackageDatabase } from '../../da
 
 /**
  * Remembers which packages came as dependencies. opkg drops its own mark (`Auto-Installed`) when a
- * package is upgraded by name, and then would never clean the package up. A package counts while
- * its Installed-Time is the one that was noted: whoever installs it by hand afterwards wants to
- * keep it.
+ * package is upgraded by name, and then never cleans it up. A package counts while its
+ * Installed-Time is the one noted: whoever installs it by hand afterwards wants to keep it.
  */
 export type AutoInstalled = ReturnType<typeof createAutoInstalled>;
 
@@ -28,10 +27,8 @@ export function createAutoInstalled(notes: Notes) {
         (entry) => !entry.isAuto && known[entry.name] === entry.installedAt,
       );
       if (lost.length === 0) return database;
-      return new Map([
-        ...database,
-        ...lost.map((entry) => [entry.name, { ...entry, isAuto: true }] as const),
-      ]);
+      const marked = lost.map((entry) => [entry.name, { ...entry, isAuto: true }] as const);
+      return new Map([...database, ...marked]);
     },
     /** Takes over what one of the daemon's own jobs changed; safe to be called again. */
     update: async (before: PackageDatabase, after: PackageDatabase): Promise<void> => {
@@ -41,9 +38,8 @@ export function createAutoInstalled(notes: Notes) {
         // What opkg marks itself needs no note until it loses the mark.
         if (entry.isAuto || !isPresent(entry)) continue;
         const isKnown = known[entry.name] === entry.installedAt;
-        if (isKnown || wasMarked(known, before.get(entry.name))) {
-          next[entry.name] = entry.installedAt;
-        }
+        const isMarked = isKnown || wasMarked(known, before.get(entry.name));
+        if (isMarked) next[entry.name] = entry.installedAt;
       }
       if (JSON.stringify(next) !== JSON.stringify(known)) await notes.write(NOTE, next);
     },

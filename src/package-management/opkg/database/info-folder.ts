@@ -1,6 +1,9 @@
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { parseStanza, type Stanza } from './stanza.ts';
+import { isPresent, type PackageDatabase } from '../../database.ts';
+import type { FileRecord } from '../../listing.ts';
+import { readConffiles } from './status-paragraphs.ts';
 
 /** What the control file of a package says, without the zeros that a power cut may leave in it. */
 export async function readControl(infoDir: string, name: string): Promise<Stanza> {
@@ -8,10 +11,7 @@ export async function readControl(infoDir: string, name: string): Promise<Stanza
   return parseStanza(text.replaceAll('\0', ''));
 }
 
-/**
- * The files of a package as its record has them, one absolute path a line, sometimes with a tab
- * and a checksum behind it; none without a record.
- */
+/** A package's files by its record, one path a line, some with a tab and a checksum; or none. */
 export async function listedFiles(infoDir: string, name: string): Promise<string[]> {
   return readListedFiles(infoDir, name).catch(() => []);
 }
@@ -41,4 +41,27 @@ export async function writtenAfter(infoDir: string, since: number): Promise<stri
 export async function wasWrittenAfter(file: string, since: number): Promise<boolean> {
   const entry = await lstat(file).catch(() => undefined);
   return entry !== undefined && entry.ctimeMs >= (since - 1) * 1000;
+}
+
+/** opkg records a hash of configuration files alone. */
+export async function* fileRecords(
+  { infoDir, statusFile }: { infoDir: string; statusFile: string },
+  database: PackageDatabase,
+): AsyncGenerator<FileRecord> {
+  const conffiles = await readConffiles(statusFile);
+  const hashes = new Map(conffiles.map(({ path, hash }) => [path, hash]));
+  for (const { name, installedAt } of [...database.values()].filter(isPresent)) {
+    const built = Number((await readControl(infoDir, name)).get('SourceDateEpoch')) || 0;
+    for (const path of await listedFiles(infoDir, name)) {
+      const digits = hashes.get(path);
+      yield {
+        owner: name,
+        path,
+        isConfig: digits !== undefined,
+        ...(digits === undefined
+          ? { times: { built, installed: installedAt } }
+          : { hash: { algorithm: digits.length === 64 ? 'sha256' : 'md5', digits } }),
+      };
+    }
+  }
 }

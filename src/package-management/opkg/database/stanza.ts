@@ -1,13 +1,7 @@
-/**
- * One paragraph of a control file: field names as they stand, continuation lines joined by line
- * breaks.
- */
+/** A paragraph of a control file: fields as they stand, lines that go on joined by line breaks. */
 export type Stanza = ReadonlyMap<string, string>;
 
-/**
- * Splits a control file, a status file or a package list into its paragraphs (Debian policy,
- * section 5.1).
- */
+/** The paragraphs of a control file, a status file or a package list (Debian policy, 5.1). */
 export function* parseStanzas(text: string): Generator<Stanza> {
   for (const paragraph of splitParagraphs(text)) {
     const stanza = parseStanza(paragraph);
@@ -37,17 +31,9 @@ export function parseStanza(paragraph: string): Stanza {
   return fields;
 }
 
-/**
- * `a (>= 1), b | c` → `[['a'], ['b', 'c']]`: the names that would do for each dependency, without
- * versions.
- */
+/** `a (>= 1), b | c` → `[['a'], ['b', 'c']]`: what would do for each dependency. */
 export function parseDepends(text: string | undefined): string[][] {
-  return splitList(text).map((entry) =>
-    entry
-      .split('|')
-      .map(nameOf)
-      .filter((name) => name !== ''),
-  );
+  return splitList(text).map((entry) => entry.split('|').map(nameOf).filter(Boolean));
 }
 
 /** `a, b (= 1)` → `['a', 'b']`. */

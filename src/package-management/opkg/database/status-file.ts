@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { versionOf } from '../../../device/file-version.ts';
+import type { Paths } from '../../../device/paths.ts';
 import { isShortage } from '../../../device/shortage.ts';
 import { systemCode } from '../../../errors.ts';
 import { isPresent, type InstalledPackage, type PackageDatabase } from '../../database.ts';
@@ -25,21 +26,17 @@ export interface DatabaseOptions {
   hasControl: (statusFile: string, name: string) => Promise<boolean>;
 }
 
+type Packages = Map<string, InstalledPackage>;
+
 interface Reading {
   version: string;
-  packages: Map<string, InstalledPackage>;
+  packages: Packages;
 }
 
-/**
- * How often, and how far apart, a file that is being written is tried before the last good reading
- * is the answer.
- */
+/** How often a file that is being written is tried, before the last good reading is the answer. */
 const READ_TRIES = 60;
 const READ_PAUSE_MS = 25;
-/**
- * A file that nobody has touched for so long is not being written: opkg writes its status within
- * milliseconds.
- */
+/** A file that is untouched for so long is not being written: opkg writes it in milliseconds. */
 const AT_REST_MS = 1000;
 
 export function createDatabaseReader(options: DatabaseOptions) {
@@ -47,20 +44,13 @@ export function createDatabaseReader(options: DatabaseOptions) {
   const given = new Map<string, string>();
   let last: Promise<unknown> = Promise.resolve();
 
-  const readOne = async (
-    file: string,
-    isDefault: boolean,
-  ): Promise<Map<string, InstalledPackage>> => {
+  const readOne = async (file: string, isDefault: boolean): Promise<Packages> => {
     let tried = ABSENT;
     for (let tries = 0; tries < READ_TRIES; tries += 1) {
       const known = readings.get(file);
       const version = await readVersion(file);
-      if (
-        known !== undefined &&
-        (version.text === known.version || version.text === given.get(file))
-      ) {
-        return known.packages;
-      }
+      const isKnown = version.text === known?.version || version.text === given.get(file);
+      if (known !== undefined && isKnown) return known.packages;
       tried = version.text;
       const mayBeEmpty = !isDefault || known === undefined || known.packages.size === 0;
       const next = await readOnce(file, { version: version.text, mayBeEmpty });
@@ -78,21 +68,14 @@ export function createDatabaseReader(options: DatabaseOptions) {
     return giveUp(file, tried);
   };
 
-  /**
-   * A writer may have finished, and let go of the lock, since the file was read: only one that is
-   * still the same counts.
-   */
+  /** The writer may be done since the file was read: only one that is still the same counts. */
   const isFinished = async (file: string, version: string, lost: string[]): Promise<boolean> => {
     for (const name of lost) if (await options.hasControl(file, name)) return false;
     return !(await options.isLocked()) && (await readVersion(file)).text === version;
   };
 
-  /**
-   * The file stays damaged: it is not tried again until it changes, and the last good reading goes
-   * on.
-   * @param tried its version when it was read last; it may be whole by now
-   */
-  const giveUp = async (file: string, tried: string): Promise<Map<string, InstalledPackage>> => {
+  /** The last good reading goes on until the file changes. @param tried its version then */
+  const giveUp = async (file: string, tried: string): Promise<Packages> => {
     given.set(file, tried);
     const known = readings.get(file) ?? {
       version: '',
@@ -130,8 +113,7 @@ async function readOnce(
   file: string,
   { version, mayBeEmpty }: { version: string; mayBeEmpty: boolean },
 ): Promise<Reading | undefined> {
-  // One that is absent holds no more than an empty one: somebody may be putting another in its
-  // place.
+  // An absent file holds no more than an empty one: somebody may be putting another in its place.
   const text = version === ABSENT ? '' : await readFile(file, 'utf8').catch(undefinedIfChanged);
   const isGood = text === '' ? mayBeEmpty : text !== undefined && endsWell(text);
   if (text === undefined || !isGood || (await readVersion(file)).text !== version) return undefined;
@@ -176,8 +158,8 @@ export function endsWell(status: string): boolean {
   return /^Package: \S/m.test(lastParagraph) && /^Status: \S+ \S+ \S/m.test(lastParagraph);
 }
 
-export function parseStatus(text: string): Map<string, InstalledPackage> {
-  const packages = new Map<string, InstalledPackage>();
+export function parseStatus(text: string): Packages {
+  const packages: Packages = new Map();
   for (const stanza of parseStanzas(text)) {
     const entry = packageOf(stanza);
     // A version that failed to come has a paragraph of its own, beside the one that is there.
@@ -205,4 +187,19 @@ function packageOf(stanza: Stanza): InstalledPackage | undefined {
     provides: parseNames(stanza.get('Provides')),
     installedAt: Number(stanza.get('Installed-Time') ?? 0) || 0,
   };
+}
+
+/**
+ * What the image brought: the status file below `/rom`, where OpenWrt mounts the image. Without
+ * one, such as on an ext4 image: what was installed in the same second as libc.
+ */
+export async function imagePackages({ onDevice }: Paths, database: PackageDatabase) {
+  const file = onDevice('/rom/usr/lib/opkg/status');
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text !== undefined) return new Set(parseStatus(text).keys());
+  const { installedAt = 0 } = database.get('libc') ?? {};
+  const brought = [...database.values()].filter(
+    (entry) => entry.name === 'libc' || (installedAt > 0 && entry.installedAt === installedAt),
+  );
+  return new Set(brought.map(({ name }) => name));
 }

@@ -27,15 +27,8 @@ export function joinParagraphs(paragraphs: readonly string[]): string {
   return paragraphs.map((paragraph) => `${paragraph}\n\n`).join('');
 }
 
-/** A configuration file, and the hash of it as it came. */
-interface Conffile {
-  owner: string;
-  path: string;
-  hash: string;
-}
-
-/** The configuration files of all packages; none if the status file cannot be read. */
-export async function readConffiles(statusFile: string): Promise<Conffile[]> {
+/** The configuration files of all packages with their hash as they came; none without the file. */
+export async function readConffiles(statusFile: string) {
   const text = await readFile(statusFile, 'utf8').catch(() => '');
   return [...parseStanzas(text)].flatMap((stanza) => {
     const owner = stanza.get('Package') ?? '';

@@ -57,10 +57,7 @@ export function editFeedLines(text: string, change: FeedChange): string {
     .join('\n');
 }
 
-/**
- * Those that are active. If none is, the last one that is commented out: the others are what their
- * owner noted.
- */
+/** Those that are active; if none is, the last comment: the others are what their owner noted. */
 function linesMeant(lines: readonly string[], name: string): number[] {
   const found = lines.flatMap((line, index) => {
     const entry = parseFeedLine(line);

@@ -122,10 +122,8 @@ function createKeySettings(
       const known = parseUsignKey((await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
       if (known?.bytes.equals(key.bytes) === true) return undefined;
       if (known === undefined) return key.id;
-      throw new DepotError(
-        'bad_request',
-        `cannot add the key ${key.id}: another one of that id is trusted already`,
-      );
+      const message = `cannot add the key ${key.id}: another one of that id is trusted already`;
+      throw new DepotError('bad_request', message);
     },
     ...keyFiles(keyFolder),
   };
@@ -195,25 +193,17 @@ async function readKeys(folder: string): Promise<{ key: UsignKey; file: string }
 function readKey(text: string): UsignKey {
   const key = text.trim().split(/\r?\n/).length === 2 ? parseUsignKey(text.trim()) : undefined;
   if (key !== undefined) return key;
-  throw new DepotError(
-    'bad_request',
-    'cannot add the key: it is no public key of usign, which has a comment line and one of base64',
-  );
+  const message =
+    'cannot add the key: it is no public key of usign, which has a comment line and one of base64';
+  throw new DepotError('bad_request', message);
 }
 
 /** usign's signature is of the list unpacked (opkg-key). */
-async function checkSignature(
-  feed: Feed,
-  folder: string,
-  keys: readonly UsignKey[],
-): Promise<void> {
-  const signature = parseUsignSignature(
-    await readFile(join(folder, SIGNATURE), 'latin1').catch(() => ''),
-  );
+async function checkSignature(feed: Feed, folder: string, keys: readonly UsignKey[]) {
+  const file = join(folder, SIGNATURE);
+  const signature = parseUsignSignature(await readFile(file, 'latin1').catch(() => ''));
   if (signature === undefined) {
-    if (await isWebPage(join(folder, SIGNATURE)).catch(() => false)) {
-      throw unusableFeed(feed, 'signature', WEB_PAGE);
-    }
+    if (await isWebPage(file).catch(() => false)) throw unusableFeed(feed, 'signature', WEB_PAGE);
     const reason = 'its signature is none';
     throw unusableFeed(feed, 'signature', { reason, remedy: ADVICE.unsigned });
   }

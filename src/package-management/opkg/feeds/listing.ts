@@ -8,14 +8,18 @@ import {
   type PackageListing,
   type PackageRecord,
   type PackageSummary,
+  countIn,
+  cutEntries,
+  cutLine,
+  LISTING_LIMITS,
 } from '../../listing.ts';
-import { isPackageName } from '../../names.ts';
+import { isPackageName, isOfApp } from '../../names.ts';
 import { isPresent } from '../../database.ts';
 import type { OpkgConfig } from '../config.ts';
-import { describeParagraph, summarizeParagraph, type OpkgSummary } from './describe.ts';
 import { statusFileIn, type Installation } from '../installation.ts';
 import { listFiles } from './lists.ts';
 import { readParagraphs, readPieces } from './paragraphs.ts';
+import { parseDepends, parseNames, parseStanza, type Stanza } from '../database/stanza.ts';
 
 type Records = Pick<Installation, 'readConfig' | 'read'>;
 
@@ -118,23 +122,15 @@ async function readRecord(records: Records, name: string): Promise<PackageRecord
   const entry = (await records.read()).get(name);
   if (!isPackageName(name) || !isPresent(entry)) return undefined;
   const settings = await records.readConfig();
-  const [files, config] = await Promise.all([
+  const [files = '', config = ''] = await Promise.all([
     readInfo(settings, `${name}.list`, MOST_LIST_BYTES),
     readInfo(settings, `${name}.conffiles`, MOST_CONTROL_BYTES),
   ]);
-  return {
-    files: pathsIn(files ?? ''),
-    config: pathsIn(config ?? ''),
-    installedAt: entry.installedAt,
-  };
+  return { files: pathsIn(files), config: pathsIn(config), installedAt: entry.installedAt };
 }
 
 /** A file beside the status file of the destination that the package was installed to. */
-async function readInfo(
-  { destinations }: OpkgConfig,
-  file: string,
-  mostBytes: number,
-): Promise<string | undefined> {
+async function readInfo({ destinations }: OpkgConfig, file: string, mostBytes: number) {
   for (const destination of destinations) {
     const path = join(dirname(statusFileIn(destination)), 'info', file);
     const entry = await stat(path).catch(() => undefined);
@@ -143,4 +139,68 @@ async function readInfo(
     if (text !== undefined) return text;
   }
   return undefined;
+}
+
+/** `architecture` says whether it can be installed here. */
+type OpkgDescription = OfferedPackage & { architecture: string };
+type OpkgSummary = PackageSummary & { architecture: string };
+
+/**
+ * A package as a list or a control file has it (Debian policy, section 5.1;
+ * docs/reference/opkg.md).
+ * @param feed empty for the device's own records
+ */
+function describeParagraph(paragraph: string, feed = ''): OpkgDescription {
+  const stanza = parseStanza(paragraph);
+  const line = lineIn(stanza);
+  return {
+    ...summaryOf(stanza, feed),
+    depends: dependsIn(stanza),
+    provides: namesIn(stanza, 'Provides'),
+    conflicts: namesIn(stanza, 'Conflicts'),
+    isEssential: line('Essential') === 'yes',
+    homepage: line('URL') || line('Homepage'),
+    license: line('License'),
+    maintainer: line('Maintainer'),
+    sha256: line('SHA256sum') || undefined,
+  };
+}
+
+function summarizeParagraph(paragraph: string, feed: string): OpkgSummary {
+  return summaryOf(parseStanza(paragraph), feed);
+}
+
+function summaryOf(stanza: Stanza, feed: string): OpkgSummary {
+  const line = lineIn(stanza);
+  const name = line('Package');
+  return {
+    feed,
+    name,
+    version: line('Version'),
+    architecture: line('Architecture'),
+    section: line('Section'),
+    description: textOf(stanza.get('Description') ?? ''),
+    tags: namesIn(stanza, 'Tags'),
+    downloadBytes: countIn(line('Size')),
+    installedBytes: countIn(line('Installed-Size')),
+    depends: isOfApp(name) ? dependsIn(stanza) : [],
+    time: countIn(line('SourceDateEpoch')),
+  };
+}
+
+function lineIn(stanza: Stanza): (field: string) => string {
+  return (field) => cutLine(stanza.get(field) ?? '');
+}
+
+function namesIn(stanza: Stanza, field: string): string[] {
+  return cutEntries(parseNames(stanza.get(field)));
+}
+
+function dependsIn(stanza: Stanza): string[][] {
+  return cutEntries(parseDepends(stanza.get('Depends')));
+}
+
+/** Of its lines one of a dot is empty (Debian policy, section 5.6.13). */
+function textOf(field: string): string {
+  return field.replace(/^\.$/gm, '').trim().slice(0, LISTING_LIMITS.descriptionCharacters);
 }

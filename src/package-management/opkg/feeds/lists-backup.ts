@@ -80,9 +80,7 @@ const NOTE = 'lists-copy';
 const copyRecord = v.object({ folder: v.string() });
 /** Written last when the lists are kept: a list fetched afterwards changed after it. */
 const MARKER = '.kept-at';
-/**
- * Written before the first list is put back: a list that was put back looks like a good new one.
- */
+/** Written before the first list is put back: one that was put back looks like a good new one. */
 const VERDICT = '.verdict';
 
 async function verdictOn(config: OpkgConfig, copy: string): Promise<FailedFeed[]> {
@@ -142,9 +140,7 @@ export async function faultInList(file: string): Promise<FeedFault | undefined> 
         return await notAList(file);
       }
       // opkg could not fetch such a package: the list was cut off within a paragraph.
-      if (!/^Filename:[ \t]*\S/m.test(paragraph)) {
-        return damagedBy('a package without a file');
-      }
+      if (!/^Filename:[ \t]*\S/m.test(paragraph)) return damagedBy('a package without a file');
       if (/^SHA256sum:(?![ \t]*[0-9a-f]{64}[ \t\r]*$)/im.test(paragraph)) {
         return damagedBy('a checksum that is cut off');
       }

@@ -43,10 +43,7 @@ function keepBest(versions: Offer[]): void {
  * One for each configured feed, of the feed's name; those of a fetch under way are hidden. The list
  * of a feed that was taken out of the configuration by hand stays, and opkg reads it no more.
  */
-export async function listFiles({
-  listsDir,
-  feeds,
-}: Pick<OpkgConfig, 'listsDir' | 'feeds'>): Promise<string[]> {
+export async function listFiles({ listsDir, feeds }: OpkgConfig): Promise<string[]> {
   const configured = new Set(feeds.map(({ name }) => name));
   const names = await readdir(listsDir).catch(() => []);
   return names
@@ -55,9 +52,7 @@ export async function listFiles({
     .map((name) => join(listsDir, name));
 }
 
-interface ListEntry extends Offer {
-  architecture: string;
-}
+type ListEntry = Offer & { architecture: string };
 
 /** A list that cannot be read to its end gives what stands before the fault, as opkg does. */
 async function* readList(file: string, wanted: ReadonlySet<string>): AsyncGenerator<ListEntry> {

@@ -73,9 +73,7 @@ export function listsSteps(
   ];
 }
 
-const fetching = transactionSlots('the lists', {
-  fetchesLists: v.optional(v.boolean(), false),
-});
+const fetching = transactionSlots('the lists', { fetchesLists: v.optional(v.boolean(), false) });
 
 async function lacksLists({ readConfig }: Installation): Promise<boolean> {
   const config = await readConfig();

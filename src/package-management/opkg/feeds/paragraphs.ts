@@ -30,10 +30,7 @@ export function* paragraphsIn(piece: Buffer): Generator<string> {
   }
 }
 
-/**
- * A package list in pieces of whole paragraphs: none of them lies in two.
- * @throws an Error as `readParagraphs` does
- */
+/** A package list in pieces of whole paragraphs. @throws an Error as `readParagraphs` does */
 export async function* readPieces(file: string): AsyncGenerator<Buffer> {
   let left: Buffer = Buffer.alloc(0);
   let bytes = 0;
@@ -50,17 +47,10 @@ export async function* readPieces(file: string): AsyncGenerator<Buffer> {
   if (left.length > 0) yield left;
 }
 
-/**
- * Larger than zlib's own: fewer pieces, and a paragraph seldom lies in two. Pieces well above
- * malloc's bound (mallopt(3), M_MMAP_THRESHOLD, 128 KiB) are mapped by themselves, so that each
- * goes back to the system.
- */
+/** Well above malloc's bound of 128 KiB (M_MMAP_THRESHOLD): each piece goes back to the system. */
 const CHUNK_BYTES = 192 * 1024;
 
-/**
- * Another user may have put something else in its place: a fifo is not waited for (open(2),
- * O_NONBLOCK).
- */
+/** Another user may have put a fifo in its place: that is not waited for (open(2), O_NONBLOCK). */
 async function openList(path: string): Promise<AsyncIterable<Buffer>> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -55,10 +55,7 @@ export async function readIpkControl(file: string): Promise<string> {
   throw new Error('it has no control.tar.gz');
 }
 
-/**
- * The files that a package brings, absolute, without folders.
- * @throws an Error if it is none
- */
+/** The files that a package brings, absolute, without folders. @throws an Error if it is none */
 export async function filesInIpk(file: string, mostBytes: number): Promise<string[]> {
   const budget: Budget = { most: mostBytes, left: mostBytes };
   const files: string[] = [];
@@ -126,10 +123,7 @@ async function checkData(archive: TarMember, budget: Budget): Promise<string> {
 /** Each costs a look at every folder above it. */
 const MOST_FOLDERS = 128;
 
-/**
- * Whether a member stays below the folder that its archive is unpacked to: no `..`, and
- * nothing through a link of the archive's own.
- */
+/** Whether a member stays below its archive's folder: no `..`, nothing through a link in it. */
 function createInsideCheck(): (member: TarMember) => boolean {
   const links = new Set<string>();
   const spend = createNameBudget();

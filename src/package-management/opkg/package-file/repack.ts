@@ -9,14 +9,11 @@ import { hasEntry } from '../../../device/is-there.ts';
 import { tarFiles } from '../../../device/tar/tar-files.ts';
 import { END_OF_TAR, tarHeader, tarMember, tarPadding } from '../../../device/tar/tar-writer.ts';
 import { isInfoOf, readListedFiles } from '../database/info-folder.ts';
+import type { Installation } from '../installation.ts';
 import { inspectIpk } from './ipk-file.ts';
 
-interface PackOptions {
+interface PackOptions extends Pick<Installation, 'infoDir' | 'destination'> {
   name: string;
-  /** opkg's folder of control files. */
-  infoDir: string;
-  /** Where the package is installed. */
-  destination: string;
   /** The file to make. */
   target: string;
 }
@@ -25,8 +22,7 @@ const MOST_BYTES = 1024 ** 3;
 
 /**
  * Packs an installed package back into a package file, from opkg's own records, since the feed may
- * not have that version any more. Conffiles go in as they are now, so that putting it back changes
- * none.
+ * not have that version any more. Conffiles go in as they are: putting it back changes none.
  * @throws DepotError internal
  */
 export async function packInstalled(options: PackOptions): Promise<void> {
@@ -42,9 +38,8 @@ export async function packInstalled(options: PackOptions): Promise<void> {
     await rename(whole, target);
     await syncPath(dirname(target));
   } catch (error) {
-    throw new DepotError('internal', `cannot keep ${name} as a file: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    const message = `cannot keep ${name} as a file: ${reasonOf(error)}`;
+    throw new DepotError('internal', message, { cause: error });
   } finally {
     await rm(data, { force: true });
     await rm(whole, { force: true });
@@ -68,10 +63,8 @@ async function controlOf({ name, infoDir }: PackOptions): Promise<Buffer> {
   );
   const members = await Promise.all(
     files.map(async (file) => {
-      const [content, { mode }] = await Promise.all([
-        readFile(join(infoDir, file)),
-        stat(join(infoDir, file)),
-      ]);
+      const path = join(infoDir, file);
+      const [content, { mode }] = await Promise.all([readFile(path), stat(path)]);
       return tarMember({ name: `./${file.slice(name.length + 1)}`, mode: mode & 0o7777 }, content);
     }),
   );

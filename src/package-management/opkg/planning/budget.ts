@@ -1,16 +1,15 @@
 import { failureError } from '../../failure.ts';
 
 /**
- * Bounds what one plan takes, whatever the feeds say: a hostile one can name a package of which
- * everything depends on everything. Steps are counted, not seconds, so that the same lists have the
- * same plan on each device.
+ * Bounds what one plan takes, whatever feeds say: a hostile one can have everything depend on
+ * everything. Steps are counted, not seconds: the same lists have the same plan on each device.
  */
 export type PlanBudget = ReturnType<typeof createPlanBudget>;
 
 /** A plan over 11,000 packages, as OpenWrt's feeds have, takes less than half of each. */
 export const PLAN_LIMITS = { steps: 400_000, entries: 50_000, depth: 500 } as const;
 
-/** @param purpose what is planned, such as `install demo` */
+/** @param purpose such as `install demo`. What exceeds a limit throws `plan_too_large`. */
 export function createPlanBudget(purpose: string) {
   const used = { steps: 0, entries: 0, depth: 0 };
   /** By feed, in parts of the limits. */
@@ -23,11 +22,7 @@ export function createPlanBudget(purpose: string) {
     throw tooLarge(purpose, reasonFor(kind), feeds[0]?.[0] ?? '');
   };
   return {
-    /**
-     * Counts work, in readings of one dependency, for what this feed says; empty: for the device's
-     * own records.
-     * @throws DepotError with the code `plan_too_large`
-     */
+    /** Counts readings of one dependency, for what a feed says; empty: the device's own records. */
     spend: (steps: number, feed = ''): void => use('steps', steps, feed),
     /** Counts what stays in memory until the plan is made, in dependencies. */
     keep: (entries: number, feed = ''): void => use('entries', entries, feed),

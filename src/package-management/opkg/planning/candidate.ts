@@ -28,13 +28,9 @@ export interface Unresolved {
 /** The version that opkg would install for a name on the command line. */
 export function bestByName(search: Search, name: string): Candidate | undefined {
   const entry = search.catalogue.find(name);
-  return entry === undefined
-    ? undefined
-    : bestCandidate(search, {
-        entry,
-        accepts: ({ record }) => record.name === name,
-        isQuiet: false,
-      });
+  if (entry === undefined) return undefined;
+  const accepts = ({ record }: Candidate): boolean => record.name === name;
+  return bestCandidate(search, { entry, accepts, isQuiet: false });
 }
 
 interface Wanted {
@@ -44,10 +40,7 @@ interface Wanted {
   isQuiet: boolean;
 }
 
-/**
- * Of what is accepted the last of the best; else what is held, else what is installed, else the
- * only one there.
- */
+/** The last of the best that is accepted; else what is held, what is installed, the only one. */
 function bestCandidate(search: Search, wanted: Wanted): Candidate | undefined {
   const matching = matchingCandidates(search, wanted.entry);
   const score = ({ record: { name } }: Candidate): number =>

@@ -1,7 +1,7 @@
 import { compareVersions, stepsOfComparison } from '../compare-versions.ts';
 import type { PlanBudget } from './budget.ts';
 import type { PackedLists } from './packed-lists.ts';
-import { reachableNames, type RecordRelations } from './record-relations.ts';
+import { reachableNames, type RecordRelations } from './relations.ts';
 import type { PackageRecord } from './records.ts';
 import { namesIn, type Dependency } from './relations.ts';
 
@@ -43,10 +43,7 @@ export interface Candidate {
   replaces: readonly Name[];
 }
 
-/**
- * The packages that one run of opkg knows, read as it reads them. What that takes is counted, here
- * and in whoever goes over them.
- */
+/** The packages that one run of opkg knows, read as it reads them; what that takes is counted. */
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
 export interface CatalogueSources {
@@ -80,12 +77,12 @@ export function createCatalogue(sources: CatalogueSources) {
   const priorityOf = (architecture: string): number =>
     sources.architectures.size === 0 ? 1 : (sources.architectures.get(architecture) ?? 0);
   const find = (name: string): Name | undefined => names.get(name);
-  const read = createReader({ nameOf, find, priorityOf, relationsOf, budget });
+  const tools = { nameOf, find, priorityOf, relationsOf, budget };
   const readLists = (needed: ReadonlySet<string>): void =>
     // A record that no dependency leads to has no influence on the plan.
     lists.read(
       (name, isStandIn) => isStandIn || needed.has(name) || find(name)?.isNeeded === true,
-      (record) => read(record, { isNeeded: needed.has(record.name) }),
+      (record) => readRecord(record, needed.has(record.name), tools),
     );
 
   if (sources.reading === 'whole') readLists(reachableNames(sources));
@@ -97,7 +94,7 @@ export function createCatalogue(sources: CatalogueSources) {
       now = countNeeded(names);
     }
   }
-  for (const record of sources.status) read(record, { isNeeded: true });
+  for (const record of sources.status) readRecord(record, true, tools);
   return {
     name: nameOf,
     find,
@@ -142,24 +139,17 @@ interface ReaderTools {
 }
 
 /** Reading a paragraph leaves traces in the names it has, even if its package is left aside. */
-function createReader(
-  tools: ReaderTools,
-): (record: PackageRecord, options: { isNeeded: boolean }) => void {
-  return (record, options) => {
-    const isNeeded = options.isNeeded || tools.find(record.name)?.isNeeded === true;
-    if (!isNeeded && record.provides === '' && record.replaces === '') return;
-    const candidate = candidateOf(record, tools);
-    if (record.provides !== '') noteProvided(candidate, tools);
-    if (record.replaces !== '') noteReplaced(candidate, isNeeded, tools);
-    if (!isNeeded || tools.priorityOf(record.architecture) <= 0) return;
-    insert(candidate, tools);
-  };
+function readRecord(record: PackageRecord, isAsked: boolean, tools: ReaderTools): void {
+  const isNeeded = isAsked || tools.find(record.name)?.isNeeded === true;
+  if (!isNeeded && record.provides === '' && record.replaces === '') return;
+  const candidate = candidateOf(record, tools);
+  if (record.provides !== '') noteProvided(candidate, tools);
+  if (record.replaces !== '') noteReplaced(candidate, isNeeded, tools);
+  if (isNeeded && tools.priorityOf(record.architecture) > 0) insert(candidate, tools);
 }
 
-function candidateOf(
-  record: PackageRecord,
-  { nameOf, relationsOf, budget }: ReaderTools,
-): Candidate {
+function candidateOf(record: PackageRecord, tools: ReaderTools): Candidate {
+  const { nameOf, relationsOf, budget } = tools;
   const [want = 'unknown', flags = '', state = 'not-installed'] =
     record.status === '' ? [] : record.status.split(/\s+/);
   const parent = nameOf(record.name);
@@ -201,8 +191,7 @@ function noteReplaced(candidate: Candidate, isNeeded: boolean, tools: ReaderTool
   const excluded = record.isReplacement ? new Set(namesIn(conflicts)) : NONE;
   for (const replaced of replaces) {
     replaced.isNeeded ||= isNeeded;
-    const isReplacement = excluded.has(replaced.name);
-    if (isReplacement) addOnce(replaced.replacedBy, parent, tools);
+    if (excluded.has(replaced.name)) addOnce(replaced.replacedBy, parent, tools);
   }
 }
 

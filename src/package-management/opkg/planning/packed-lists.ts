@@ -52,10 +52,7 @@ export async function readLists(
   return createReader(blocks, budget);
 }
 
-/**
- * The same with a package file in place of what feeds offer under its name: opkg installs the file
- * that it is given.
- */
+/** The same with a package file in the place of what feeds offer under its name. */
 export function withFile({ read, find }: PackedLists, control: string): PackedLists {
   const record = { ...parseRecord(control), hasFile: true, status: '' };
   const isStandIn = record.provides !== '' || record.replaces !== '';
@@ -86,10 +83,7 @@ const STAND_IN = 0x8000_0000;
 /** The most bytes that UTF-8 needs for one character of a JavaScript text. */
 const CHARACTER_BYTES = 3;
 
-function createBlockBuilder(
-  feed: string,
-  onBlock: (block: Block) => void,
-): { add: (record: PackageRecord) => number; finish: () => void } {
+function createBlockBuilder(feed: string, onBlock: (block: Block) => void) {
   let bytes = Buffer.alloc(0);
   let end = 0;
   const finish = (): void => {
@@ -97,7 +91,7 @@ function createBlockBuilder(
     end = 0;
   };
   return {
-    add: (record) => {
+    add: (record: PackageRecord): number => {
       const { name, provides, replaces } = record;
       const rest = restOf(record);
       const mostBytes = HEAD_BYTES + (name.length + rest.length) * CHARACTER_BYTES;
@@ -145,34 +139,30 @@ function createReader(blocks: readonly Block[], budget: PlanBudget): PackedLists
     known.set(number, record);
   };
   // One loop that makes no objects: each call goes over every record there is.
-  const goOver = (
-    { isWanted, isKept }: { isWanted: IsWanted; isKept: boolean },
-    visit: (record: PackageRecord) => void,
-  ): void => {
-    let number = 0;
-    for (const { feed, bytes } of blocks) {
-      const first = number;
-      for (let at = 0; at < bytes.length; number += 1) {
-        const end = at + bytes.readUInt32LE(at);
-        const head = bytes.readUInt32LE(at + 4);
-        const nameEnd = at + HEAD_BYTES + (head % STAND_IN);
-        const name = bytes.toString('utf8', at + HEAD_BYTES, nameEnd);
-        at = end;
-        if (!isWanted(name, head >= STAND_IN)) continue;
-        let record = known.get(number);
-        if (record === undefined) {
-          record = unpacked(name, bytes.toString('utf8', nameEnd, end), feed);
-          if (isKept) keep(number, record);
+  const goOver =
+    (isKept: boolean): PackedLists['read'] =>
+    (isWanted, visit) => {
+      let number = 0;
+      for (const { feed, bytes } of blocks) {
+        const first = number;
+        for (let at = 0; at < bytes.length; number += 1) {
+          const end = at + bytes.readUInt32LE(at);
+          const head = bytes.readUInt32LE(at + 4);
+          const nameEnd = at + HEAD_BYTES + (head % STAND_IN);
+          const name = bytes.toString('utf8', at + HEAD_BYTES, nameEnd);
+          at = end;
+          if (!isWanted(name, head >= STAND_IN)) continue;
+          let record = known.get(number);
+          if (record === undefined) {
+            record = unpacked(name, bytes.toString('utf8', nameEnd, end), feed);
+            if (isKept) keep(number, record);
+          }
+          visit(record);
         }
-        visit(record);
+        budget.spend((number - first) * STEPS_OF_A_NAME, feed);
       }
-      budget.spend((number - first) * STEPS_OF_A_NAME, feed);
-    }
-  };
-  return {
-    read: (isWanted, visit) => goOver({ isWanted, isKept: true }, visit),
-    find: (isWanted, visit) => goOver({ isWanted, isKept: false }, visit),
-  };
+    };
+  return { read: goOver(true), find: goOver(false) };
 }
 
 type IsWanted = (name: string, isStandIn: boolean) => boolean;

@@ -16,18 +16,17 @@ import {
   type Candidate,
   type Catalogue,
 } from './catalogue.ts';
-import { missingProblems } from './explanation.ts';
+import { missingProblems } from './obstacles.ts';
 import { readLists, withFile, type PackedLists } from './packed-lists.ts';
-import { createRelationsReader } from './record-relations.ts';
+import { createRelationsReader } from './relations.ts';
 import { bytesIn } from './records.ts';
-import { findShortage } from './room.ts';
+import { findShortage } from './space.ts';
 import { simulate, type Simulation } from './simulation.ts';
 import { createSpace } from './space.ts';
-import { readStatusRecords } from './status-records.ts';
+import { readStatusRecords } from './records.ts';
 
 /**
- * What opkg would do, found out without it: its `--noaction` fetches each package whole, needs the
- * lock, and makes files.
+ * What opkg would do, found without it: its `--noaction` fetches packages, locks, and makes files.
  * @throws DepotError with the code `plan_too_large` if that takes more than a plan may
  */
 export async function previewChange(
@@ -105,11 +104,7 @@ function damagedProblem(verb: string): Problem {
   );
 }
 
-function foreignArchitectures(
-  lists: PackedLists,
-  { architectures }: OpkgConfig,
-  wanted: string,
-): string[] {
+function foreignArchitectures(lists: PackedLists, { architectures }: OpkgConfig, wanted: string) {
   const found = new Set<string>();
   if (architectures.size === 0) return [];
   lists.find(
@@ -230,10 +225,8 @@ function bestOffer({ catalogue }: Search, name: string): string | undefined {
  * opkg installs a package that both conflicts with what was asked for and replaces it in its place,
  * and ends well; the job would not.
  */
-function replacedProblems(
-  { catalogue, problems }: Simulation,
-  names: readonly string[],
-): Problem[] {
+function replacedProblems(found: Simulation, names: readonly string[]): Problem[] {
+  const { catalogue, problems } = found;
   if (problems.length > 0) return [];
   const there = catalogue.candidates().filter(isThere);
   const isProvided = (name: string): boolean =>

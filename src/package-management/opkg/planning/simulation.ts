@@ -11,7 +11,7 @@ import {
   type Catalogue,
   type Name,
 } from './catalogue.ts';
-import { missingProblems, unknownProblems } from './explanation.ts';
+import { missingProblems, unknownProblems } from './obstacles.ts';
 import {
   conflicting,
   essential,
@@ -74,7 +74,7 @@ function installByName(run: Run, name: string): void {
   const old = installedByName(catalogue, name);
   const best = bestByName(search, name);
   if (best === undefined) {
-    run.problems.push(...unknownProblems(search, { name, purpose: run.purpose }));
+    run.problems.push(...unknownProblems(search, name, run.purpose));
     return;
   }
   if (old !== undefined) {
@@ -133,11 +133,7 @@ function installNow(run: Run, candidate: Candidate): boolean {
 }
 
 /** What opkg checks, in its order, before it looks at the dependencies. */
-function findObstacle(
-  run: Run,
-  candidate: Candidate,
-  old: Candidate | undefined,
-): Failure | undefined {
+function findObstacle(run: Run, candidate: Candidate, old?: Candidate): Failure | undefined {
   if (old !== undefined && compareVersions(old.record.version, candidate.record.version) >= 0) {
     return older(old, candidate);
   }
@@ -186,10 +182,8 @@ function replacedBy({ catalogue: { budget } }: Run, candidate: Candidate): Candi
   const excluded = new Set(namesIn(candidate.conflicts));
   const others = candidate.replaces.flatMap(({ packages }) => packages ?? []);
   budget.spend(others.length * STEPS_OF_A_GLANCE, candidate.record.feed);
-  return others.filter(
-    ({ state, provides }) =>
-      state === 'installed' && provides.some(({ name }) => excluded.has(name)),
-  );
+  const isExcluded = ({ name }: Name): boolean => excluded.has(name);
+  return others.filter(({ state, provides }) => state === 'installed' && provides.some(isExcluded));
 }
 
 /** Removes dependencies that came as such and that only the old version needed. */
@@ -209,10 +203,8 @@ function hardNames({ dependencies }: Candidate): string[] {
 }
 
 /** Each as often as it was read: in a list, and in the status file. */
-function installedDependents(
-  { catalogue: { budget } }: Run,
-  { provides, record }: Candidate,
-): Name[] {
+function installedDependents(run: Run, { provides, record }: Candidate): Name[] {
+  const { budget } = run.catalogue;
   return provides.flatMap(({ dependents }) => {
     budget.spend(dependents.length * STEPS_OF_A_GLANCE, record.feed);
     return dependents.filter(({ state }) => state === 'installed');

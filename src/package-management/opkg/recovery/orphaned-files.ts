@@ -6,8 +6,7 @@ import { isInfoOf, listedFiles, wasWrittenAfter, writtenAfter } from '../databas
 
 /**
  * Removes what a killed opkg leaves behind: files and `info/NAME.*` of packages that the status
- * file does not know. A file that another package lists stays. Only packages whose list was written
- * after `since` are touched.
+ * file does not know, if their list was written after `since`; no file that another package lists.
  * @returns the names of the packages whose files were removed
  */
 export async function removeOrphans(options: OrphanOptions): Promise<string[]> {
@@ -15,10 +14,8 @@ export async function removeOrphans(options: OrphanOptions): Promise<string[]> {
   const infoFiles = await readdir(infoDir).catch(() => []);
   const orphans = await findOrphans(options);
   if (orphans.length === 0) return [];
-  const owned = await filesOf(
-    infoDir,
-    listedIn(infoFiles).filter((name) => !orphans.includes(name)),
-  );
+  const others = listedIn(infoFiles).filter((name) => !orphans.includes(name));
+  const owned = await filesOf(infoDir, others);
   for (const name of orphans) {
     for (const file of await filesOf(infoDir, [name])) {
       if (!owned.has(file)) await rm(join(destination, file), { force: true });
@@ -40,9 +37,8 @@ export async function removeTemporaryFolders(
   since: number,
   lockHolder: () => Promise<number | undefined>,
 ): Promise<void> {
-  const names = (await readdir(folder).catch(() => [])).filter((name) =>
-    /^opkg-[A-Za-z0-9]{6}$/.test(name),
-  );
+  const isDownloads = (name: string): boolean => /^opkg-[A-Za-z0-9]{6}$/.test(name);
+  const names = (await readdir(folder).catch(() => [])).filter(isDownloads);
   if (names.length === 0 || (await lockHolder()) !== undefined) return;
   for (const path of names.map((name) => join(folder, name))) {
     if ((await isPrivateFolder(path)) && (await wasWrittenAfter(path, since))) {
@@ -74,10 +70,7 @@ export async function withoutList(infoDir: string, names: readonly string[]): Pr
   return without;
 }
 
-/**
- * Removes those of the files, absolute on the device, that came after `since` and that no package
- * has in its list.
- */
+/** Removes those of the files, absolute, that came after `since` and that no package lists. */
 export async function removeUnowned(
   { infoDir, destination, since }: Pick<OrphanOptions, 'infoDir' | 'destination' | 'since'>,
   files: readonly string[],
@@ -92,9 +85,7 @@ export async function removeUnowned(
 }
 
 function listedIn(infoFiles: readonly string[]): string[] {
-  return infoFiles
-    .filter((file) => file.endsWith('.list'))
-    .map((file) => file.slice(0, -'.list'.length));
+  return infoFiles.flatMap((file) => /^(.+)\.list$/.exec(file)?.[1] ?? []);
 }
 
 /** A list that names a path outside of the device is not followed. */

@@ -15,13 +15,7 @@ import { editStatus, packageIn } from '../database/status-paragraphs.ts';
  * knows neither, and the next upgrade would replace what the owner has changed. So the paragraph
  * of the status file comes back with the package.
  */
-export function createRestoration({
-  paths,
-  statusFile,
-  installed,
-  commands,
-  environment,
-}: {
+export function createRestoration(tools: {
   paths: Pick<Paths, 'root' | 'isLive' | 'onDevice'>;
   statusFile: string;
   /** With the marks that opkg has dropped. */
@@ -29,6 +23,7 @@ export function createRestoration({
   commands: OpkgCommands;
   environment: Record<string, string>;
 }): Restoration {
+  const { paths, statusFile, installed, commands, environment } = tools;
   return {
     recordsOf: async (names) => {
       const paragraphs = splitParagraphs(await readFile(statusFile, 'utf8'));

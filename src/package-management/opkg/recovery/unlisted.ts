@@ -26,10 +26,9 @@ export function unlistedSteps(
       label: 'fetch unlisted',
       mustSucceed: false,
       command: async (context) => {
-        const { job } = context;
         const names = unlistedIn(context);
         if (names.length === 0) return undefined;
-        const cwd = folderOf(job);
+        const cwd = folderOf(context.job);
         await rm(cwd, { recursive: true, force: true });
         await mkdir(cwd, { mode: 0o700 });
         return { ...opkg('download', '--', ...names), cwd };

@@ -24,10 +24,8 @@ export async function restoreUnwritten(
   if (lasting.read(context).isWritten !== false) return;
   // Somebody else's opkg would write its own over it.
   await waitForOpkg(installation, context);
-  const [before, now] = [
-    await statusCopy.text(),
-    await readFile(statusFile, 'utf8').catch(() => undefined),
-  ];
+  const before = await statusCopy.text();
+  const now = await readFile(statusFile, 'utf8').catch(() => undefined);
   if (before === now) return;
   lasting.write(context, { isRestored: true });
   const merged = before && now && withOthers(context, { before, now });
@@ -39,14 +37,8 @@ export async function restoreUnwritten(
   await note('the record of opkg from before is put back: the power went before all was written');
 }
 
-/**
- * The status file of before a job with what others have installed since.
- * @returns undefined if there is no such thing
- */
-function withOthers(
-  context: StepContext,
-  { before, now }: { before: string; now: string },
-): string | undefined {
+/** The status file of before a job with what others installed since; undefined: they did not. */
+function withOthers(context: StepContext, { before, now }: { before: string; now: string }) {
   const [former, database] = [parseStatus(before), parseStatus(now)];
   const own = ownPackages(context, { before: former, now: database });
   const others = changedPackages(former, database).filter(
