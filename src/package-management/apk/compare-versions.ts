@@ -50,11 +50,7 @@ interface Token {
 }
 
 /** Which kinds may come before it, how it looks, and what of it is compared. */
-const RULES: readonly {
-  kind: Kind;
-  pattern: RegExp;
-  mayFollow: (last: Kind | undefined) => boolean;
-}[] = [
+const RULES: readonly { kind: Kind; pattern: RegExp; mayFollow: (last?: Kind) => boolean }[] = [
   { kind: 'initial', pattern: /^(\d+)/, mayFollow: (last) => last === undefined },
   { kind: 'letter', pattern: /^([a-z])/, mayFollow: isBefore('letter') },
   { kind: 'suffix-number', pattern: /^(\d+)/, mayFollow: (last) => last === 'suffix' },

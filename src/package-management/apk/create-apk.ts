@@ -4,6 +4,8 @@ import type { HealthReport } from '../../http/health-report.ts';
 import type { Diagnosis } from '../diagnosis.ts';
 import { explainingLists } from '../failed-feeds.ts';
 import type { BackendContext, PackageManager } from '../manager.ts';
+import { fileRecords } from './database/installed-db.ts';
+import { findHashPins } from './changing/hold.ts';
 import { readHashes } from './database/installed-db.ts';
 import { readPackageFile } from './package-file/apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
@@ -59,7 +61,6 @@ export function createApk(context: BackendContext): PackageManager {
     feeds,
     diagnosis: createDiagnosis(installation),
     fileRecords: async function* () {
-      const { fileRecords } = await import('./database/file-records.ts');
       yield* await fileRecords(locations.installed, paths.onDevice('/lib/apk/packages'));
     },
     selfUpgrade: {
@@ -110,6 +111,6 @@ function createDiagnosis(installation: Installation): Diagnosis {
       );
     },
     lockHolder,
-    hashPins: async () => (await import('./hash-pins.ts')).findHashPins(installation),
+    hashPins: () => findHashPins(installation),
   };
 }

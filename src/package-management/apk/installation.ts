@@ -1,5 +1,4 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
-
 import { lockHolderOf } from '../../device/lock-holder.ts';
 import { isFolder } from '../../device/is-there.ts';
 import { fileVersionSync } from '../../device/file-version.ts';
@@ -11,6 +10,7 @@ import { createDatabaseReader, type DatabaseReader } from './database/database.t
 import { cacheFolder, createLocations, type Locations } from './database/locations.ts';
 import { createOffers, type Offers } from './feeds/offers.ts';
 import { assertReadable, indexFiles, recordFiles } from './feeds/index-files.ts';
+import { imagePackages } from './database/install-time.ts';
 import { assertSound } from './database/soundness.ts';
 import {
   createTransactionRecords,
@@ -35,10 +35,7 @@ export interface Installation {
   prepareFolders: () => Promise<void>;
   /** @throws DepotError unavailable if apk must not be let near its records */
   assertSound: () => Promise<void>;
-  /**
-   * The same, but for what somebody else's apk has not put on record yet: a job waits for that, and
-   * looks again.
-   */
+  /** The same, but for what another apk has not put on record yet: a job waits, and looks again. */
   assertUsable: () => Promise<void>;
   /** The same of the records alone: copies of indexes can be in another user's hands. */
   assertRecords: () => Promise<void>;
@@ -49,12 +46,11 @@ export function openInstallation(context: BackendContext): Installation {
   const locations = createLocations(paths);
   const reader = createDatabaseReader(locations);
   const copy = createBeforeCopy(locations);
-  const commands = createApkCommands({ ...context, locations });
+  const commands = createApkCommands(context, locations);
   let sound: string | undefined;
   const assertRecordsNow = async (): Promise<void> => {
-    await assertReadable(recordFiles(locations), locations);
-    const { world, installed, scripts, plainScripts } = locations;
-    const files = [world, installed, scripts, plainScripts];
+    const files = recordFiles(locations);
+    await assertReadable(files, locations);
     const now = files.map(fileVersionSync).join(' ');
     if (now === sound) return;
     await assertSound(locations, reader, copy);
@@ -75,12 +71,7 @@ export function openInstallation(context: BackendContext): Installation {
     reader,
     commands,
     offers: createOffers({ paths, locations, commands, assertSound: assertSoundNow }),
-    imagePackages: async () =>
-      (await import('./database/image-packages.ts')).imagePackages(
-        paths.onDevice('/rom/lib/apk/db/installed'),
-        (await reader.records()).keys(),
-        locations,
-      ),
+    imagePackages: async () => imagePackages(paths, (await reader.records()).keys(), locations),
     copy,
     records: createTransactionRecords(locations),
     environment,

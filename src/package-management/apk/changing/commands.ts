@@ -5,10 +5,7 @@ import type { Locations } from '../database/locations.ts';
 
 /** How long apk waits for its lock; the job says so, and can be stopped. */
 const LOCK_LIMIT_S = 600;
-/**
- * apk fetches an index again on its own when its copy is older than four hours, and a plan would
- * not hold then. Only `update` fetches what is there.
- */
+/** apk fetches an index older than four hours again by itself, and a plan would not hold then. */
 const INDEX_AGE_MINUTES = 60 * 24 * 365;
 
 /** apk's commands, and those that only look. */
@@ -30,11 +27,9 @@ export interface ApkCommands extends PackageCommands {
  * since an argument with a dot that names a file there is taken for a package file. The owner's
  * default options (`/etc/apk/config`) are shut out.
  */
-export function createApkCommands({
-  paths,
-  scriptEnvironment,
-  locations: { empty, ownCache },
-}: Pick<BackendContext, 'paths' | 'scriptEnvironment'> & { locations: Locations }): ApkCommands {
+export function createApkCommands(context: BackendContext, locations: Locations): ApkCommands {
+  const { paths, scriptEnvironment } = context;
+  const { empty, ownCache } = locations;
   const rootOptions = paths.isLive ? [] : ['--root', paths.root];
   const apk = (...rest: string[]): Command => ({
     argv: ['apk', ...rootOptions, ...cacheOptions(ownCache), ...ALWAYS, ...rest],
@@ -48,14 +43,10 @@ export function createApkCommands({
   const commands: PackageCommands = {
     install: (names) => changing('--cache-predownload', 'add', '--', ...names),
     // A dead feed is no reason not to upgrade these from other feeds; to upgrade all it would be.
-    upgrade: (names) =>
-      changing(
-        '--cache-predownload',
-        '--force-missing-repositories',
-        'upgrade',
-        '--',
-        ...atLeastOne(names),
-      ),
+    upgrade: (names) => {
+      const options = ['--cache-predownload', '--force-missing-repositories'];
+      return changing(...options, 'upgrade', '--', ...atLeastOne(names));
+    },
     remove: (names) => changing('del', '--', ...atLeastOne(names)),
     configure: (names) => changing('--cache-predownload', 'fix', '--', ...atLeastOne(names)),
     update: () => apk('--wait', `${LOCK_LIMIT_S}`, 'update'),

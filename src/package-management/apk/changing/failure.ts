@@ -241,19 +241,12 @@ function broken(name: string, build: string, wish: string): Failure {
     };
   }
   if (wish.startsWith('!')) {
-    return {
-      code: 'dependency_conflict',
-      package: breaker,
-      reason: `${breaker} and ${name} exclude each other`,
-    };
+    const reason = `${breaker} and ${name} exclude each other`;
+    return { code: 'dependency_conflict', package: breaker, reason };
   }
-  return breaker === 'world'
-    ? {
-        code: 'held',
-        package: name,
-        reason: `${name} is held: /etc/apk/world asks for ${wish}`,
-      }
-    : unmetDependency(breaker, wish);
+  if (breaker !== 'world') return unmetDependency(breaker, wish);
+  const reason = `${name} is held: /etc/apk/world asks for ${wish}`;
+  return { code: 'held', package: name, reason };
 }
 
 /** apk names the tags that no feed has in warnings, ahead of the error. */

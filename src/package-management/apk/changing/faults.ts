@@ -17,12 +17,9 @@ type Output = () => Promise<string>;
  */
 export async function faultIn(
   changes: readonly PlannedChange[],
-  {
-    before,
-    after,
-    output,
-  }: { before: PackageDatabase | undefined; after: PackageDatabase; output: Output },
+  outcome: { before: PackageDatabase | undefined; after: PackageDatabase; output: Output },
 ): Promise<Failure | undefined> {
+  const { before, after, output } = outcome;
   const absent = changes.filter(({ name, to }) => to !== undefined && !after.has(name));
   const names = absent.map(({ name }) => name);
   const said = names.length > 0 ? explain({ output: await output(), names }) : undefined;

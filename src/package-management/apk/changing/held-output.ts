@@ -65,14 +65,8 @@ async function isApk(pid: number): Promise<boolean> {
     .some((word) => word.split('/').at(-1) === 'apk');
 }
 
-/**
- * The processes that a script of this apk left (it gives scripts a variable with the package's
- * name) and that have the other end of a pipe that it reads.
- */
-async function holdersOf(
-  apk: ProcessEntry,
-  entries: readonly ProcessEntry[],
-): Promise<ProcessEntry[]> {
+/** What a script of this apk left (it has APK_PACKAGE) and that writes to a pipe that apk reads. */
+async function holdersOf(apk: ProcessEntry, entries: readonly ProcessEntry[]) {
   const pipes = new Set(await pipesOf(apk.pid, 'read'));
   const holders: ProcessEntry[] = [];
   for (const entry of entries) {
@@ -92,9 +86,8 @@ async function pipesOf(pid: number, use: 'read' | 'written'): Promise<string[]> 
     if (!target.startsWith('pipe:')) continue;
     const info = await readFile(`/proc/${pid}/fdinfo/${descriptor}`, 'latin1').catch(() => '');
     const flags = Number.parseInt(/^flags:\s+([0-7]+)$/m.exec(info)?.[1] ?? '', 8);
-    if ((flags & ACCESS_MODE) === (use === 'read' ? 0 : constants.O_WRONLY)) {
-      pipes.push(target);
-    }
+    const isUsed = (flags & ACCESS_MODE) === (use === 'read' ? 0 : constants.O_WRONLY);
+    if (isUsed) pipes.push(target);
   }
   return pipes;
 }

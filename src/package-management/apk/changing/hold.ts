@@ -6,6 +6,8 @@ import type { PackageManager } from '../../manager.ts';
 import { editWorld, pinned, withoutPin } from '../database/world-edit.ts';
 import { isHashPin, isPin, readWorld, type WorldEntry } from '../database/world.ts';
 import type { Installation } from '../installation.ts';
+import { readHashes } from '../database/installed-db.ts';
+import { queryFeeds } from '../feeds/query.ts';
 
 /** Held packages that came as dependencies: world, where a hold is a line, cannot tell. */
 const NOTE = 'held-dependencies';
@@ -67,10 +69,8 @@ export async function markHeldDependencies(
   const noted = held.length === 0 ? [] : await readNoted(notes);
   const marked = held.filter(({ name }) => noted.includes(name));
   if (marked.length === 0) return database;
-  return new Map([
-    ...database,
-    ...marked.map((entry) => [entry.name, { ...entry, isAuto: true }] as const),
-  ]);
+  const asDependencies = marked.map((entry) => [entry.name, { ...entry, isAuto: true }] as const);
+  return new Map([...database, ...asDependencies]);
 }
 
 const OWN = /^(?:depotd(?:-node|-keyring)?|luci-(?:app|i18n)-depotd(?:-[a-z-]+)?)$/;
@@ -90,4 +90,31 @@ export async function dropOwnPins({ locations, environment }: Installation): Pro
 
 function isOwnPin(entry: WorldEntry): boolean {
   return OWN.test(entry.name) && isHashPin(entry);
+}
+
+/** How apk calls its own record where it says which repositories have a build. */
+const RECORD = 'lib/apk/db/installed';
+
+/**
+ * What world binds to one file by its hash. apk prints no hash of what feeds have, but it knows two
+ * builds of a version from each other: of the one that is installed it names each feed that has it.
+ */
+export async function findHashPins({ locations, commands }: Installation) {
+  const pins = (await readWorld(locations.world)).entries.filter(isHashPin);
+  if (pins.length === 0) return [];
+  const hashes = await readHashes(locations.installed);
+  const offered = new Set<string>();
+  await queryFeeds(commands, {
+    names: pins.map(({ name }) => name),
+    fields: 'name,repositories',
+    from: 'system',
+    onPackage: ({ name, repositories }) => {
+      if (repositories.includes(RECORD) && repositories.length > 1) offered.add(name);
+      return true;
+    },
+  });
+  return pins.map(({ name, version }) => ({
+    name,
+    isOffered: hashes.get(name) === version && offered.has(name),
+  }));
 }

@@ -16,8 +16,7 @@ export function waitForApk(
 }
 
 /**
- * Holds apk's lock (flock(2), as apk itself takes it) while something is done that no apk may see
- * half done.
+ * Holds apk's lock (flock(2), as apk takes it) while something is done that no apk may see half.
  * @throws DepotError unavailable if it cannot be had within the limit
  */
 export async function withLock<Result>(
@@ -29,12 +28,8 @@ export async function withLock<Result>(
   const handle = await open(file, 'a', 0o600);
   try {
     const outcome = await lockDescriptor(handle.fd, { environment, timeoutMs: LOCK_LIMIT_MS });
-    if (outcome !== 'locked') {
-      throw failureError('run apk', {
-        code: 'locked',
-        reason: `another program holds ${file}`,
-      });
-    }
+    const reason = `another program holds ${file}`;
+    if (outcome !== 'locked') throw failureError('run apk', { code: 'locked', reason });
     return await work();
   } finally {
     await handle.close();

@@ -26,7 +26,7 @@ import { findShortage, freeBytesAt, NOTHING, sizeOf } from '../planning/room.ts'
 import { explain } from './failure.ts';
 import { ahead, type Ahead } from '../../wait-for-lock.ts';
 import { waitForApk } from './lock.ts';
-import { LISTS_STEP, listsCheck, listsStep, wantsLists } from '../feeds/missing-lists.ts';
+import { LISTS_STEP, listsCheck, listsStep, wantsLists } from '../feeds/lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from '../recovery/recovery.ts';
 import { returnRecords } from '../recovery/record-return.ts';
 import { simulate, type Simulation } from '../planning/simulation.ts';
@@ -35,8 +35,7 @@ import { restoreWorld, dropUnmet } from '../database/world-edit.ts';
 /**
  * Around apk's command. Before it: its records must be sound, and are copied; its plan must do what
  * was asked for and nothing else; what it needs is fetched and checked; no file may be another
- * package's. After it: a request that failed leaves world, and what apk did not get to record is
- * put right.
+ * package's. After it: a request that failed leaves world; what is not on record is put right.
  */
 export function createTransactionSteps(
   installation: Installation,
@@ -132,9 +131,8 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<und
 }
 
 /**
- * Looks at everything at once, and once more if somebody else was at work meanwhile. The answer of
- * the kernel on the lock takes longer than the plan: if something is to be fetched, the step behind
- * that waits for it.
+ * Looks at everything at once, and once more if somebody else was at work. The kernel's answer on
+ * the lock takes longer than the plan: if something is fetched, the step behind that waits for it.
  */
 async function plan(
   installation: Installation,
@@ -170,10 +168,7 @@ async function plan(
 }
 
 /** Whether others have changed packages since the plan was made and the records were copied. */
-async function wasOvertaken(
-  { copy, reader, locations }: Installation,
-  context: StepContext,
-): Promise<boolean> {
+async function wasOvertaken({ copy, reader, locations }: Installation, context: StepContext) {
   if (fileVersionSync(locations.installed) === planned.read(context).seen) return false;
   const now = await reader.read();
   return changedPackages((await copy.database()) ?? now, now).length > 0;
@@ -203,10 +198,8 @@ async function mend(
     context.isWritten ? undefined : syncDisk(installation.environment, [installation.root]),
   ]);
   if (left !== undefined) {
-    const said = explain({
-      output: await output(),
-      names: readPlan(context).changes.map(({ name }) => name),
-    });
+    const names = readPlan(context).changes.map(({ name }) => name);
+    const said = explain({ output: await output(), names });
     return said === undefined || said.code === 'unknown' ? CUT_OFF : said;
   }
   if (unwritten !== undefined) return { code: 'unknown', reason: unwritten };
@@ -225,18 +218,12 @@ const CUT_OFF: Failure = {
 /** When nobody waits for the outcome of the job any more. */
 const LATER_MS = 50;
 
-/**
- * Copies what apk has on record once a job is over, whose outcome need not wait for that; a repair
- * and the next job do.
- */
-function createLaterSave({ assertSound, copy }: Installation): {
-  schedule: () => void;
-  flush: () => Promise<void>;
-} {
+/** Copies apk's record when a job is over and nobody waits; a repair and the next job wait. */
+function createLaterSave({ assertSound, copy }: Installation) {
   let waiting = new AbortController();
   let saving = Promise.resolve();
   return {
-    schedule: () => {
+    schedule: (): void => {
       waiting = new AbortController();
       saving = delay(LATER_MS, undefined, { ref: false, signal: waiting.signal })
         .catch(() => undefined)
@@ -245,7 +232,7 @@ function createLaterSave({ assertSound, copy }: Installation): {
         // A damaged world that somebody left meanwhile is no copy to go back to.
         .catch(() => undefined);
     },
-    flush: () => {
+    flush: (): Promise<void> => {
       waiting.abort();
       return saving;
     },

@@ -26,9 +26,7 @@ export function createDatabaseReader(locations: Locations) {
     const version = fileVersionSync(installed) ?? 'absent';
     if (records?.version !== version) {
       const found = await readInstalled(installed);
-      if (found.size === 0) {
-        throw damagedRecord(`cannot use ${installed}: it has no packages`);
-      }
+      if (found.size === 0) throw damagedRecord(`cannot use ${installed}: it has no packages`);
       records = { version, found };
     }
     return records.found;
@@ -51,10 +49,7 @@ export function createDatabaseReader(locations: Locations) {
     return reading;
   };
   return {
-    /**
-     * While world cannot be read, what it said last counts.
-     * @throws DepotError unavailable if the record is damaged
-     */
+    /** While world cannot be read, its last words count. @throws DepotError unavailable */
     read: (): Promise<PackageDatabase> => inTurn(readView),
     /** The same as apk has it. @throws DepotError unavailable */
     records: (): Promise<ReadonlyMap<string, InstalledRecord>> => inTurn(readRecords),
@@ -151,10 +146,7 @@ function requested(name: string): InstalledPackage {
   };
 }
 
-/**
- * apk knows no essential packages. These are the ones without which a device cannot start, log in
- * its owner or install anything; what they depend on is needed by them.
- */
+/** apk knows none. Without these a device cannot start, log in its owner or install anything. */
 const ESSENTIAL = new Set([
   'base-files',
   'busybox',

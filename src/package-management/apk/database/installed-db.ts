@@ -1,6 +1,9 @@
 import type { DepotError } from '../../../errors.ts';
 import { namesIn } from './world.ts';
 import { damagedRecord, streamRecord } from './record-file.ts';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileRecord } from '../../listing.ts';
 
 /** What `lib/apk/db/installed` says of one package. */
 export interface InstalledRecord {
@@ -41,10 +44,9 @@ export interface ReadOptions {
 }
 
 /**
- * Reads the record of what is installed as a stream, piece by piece: it has every file of the
- * system and is megabytes. Unknown fields are passed over. What a killed program or a broken disk
- * leaves is refused: a line without a field, a package without name or version, an end in the
- * middle.
+ * Reads the record of what is installed as a stream: it has every file of the system and is
+ * megabytes. Unknown fields are passed over. What a killed program or a broken disk leaves is
+ * refused: a line without a field, a package without name or version, an end in the middle.
  * @throws DepotError unavailable that names file and line
  */
 export async function readInstalled(
@@ -189,10 +191,7 @@ export async function readHashes(file: string): Promise<Map<string, string>> {
 }
 
 /** All fields of one package by their letter, and its files. */
-export async function readFields(
-  file: string,
-  name: string,
-): Promise<{ fields: ReadonlyMap<string, string>; files: RecordedFile[] }> {
+export async function readFields(file: string, name: string) {
   const files: RecordedFile[] = [];
   let found: ReadonlyMap<string, string> | undefined;
   await readInstalled(file, {
@@ -204,4 +203,41 @@ export async function readFields(
   });
   if (found === undefined) throw new Error(`${name} is not on record`);
   return { fields: found, files };
+}
+
+/** What starts programs is no setting, though an upgrade would leave it as it is. */
+const PROGRAMS = /^\/etc\/(?:init|rc|hotplug)\.d\//;
+
+/** apk has a hash of each file; which are configuration, OpenWrt's lists beside it say. */
+export async function fileRecords(installed: string, listFolder: string): Promise<FileRecord[]> {
+  const config = await configLines(listFolder);
+  const isConfig = (path: string): boolean =>
+    !PROGRAMS.test(path) &&
+    (config.has(path) || [...config].some((line) => line.endsWith('/') && path.startsWith(line)));
+  const found: { file: RecordedFile; owner: string }[] = [];
+  const packages = await readInstalled(installed, {
+    filesOf: () => true,
+    onFile: (file, owner) => void found.push({ file, owner }),
+  });
+  return found.map(({ file: { path: name, hash, mode = 0o644, uid = 0 }, owner }) => {
+    const path = `/${name}`;
+    const algorithm = packages.get(owner)?.hasSha256 === true ? 'sha256' : 'sha1';
+    const digits = Buffer.from(hash.slice('Q1'.length), 'base64').toString('hex');
+    return {
+      owner,
+      path,
+      isConfig: isConfig(path),
+      ...(digits === '' ? {} : { hash: { algorithm, digits } }),
+      mode,
+      uid,
+    };
+  });
+}
+
+async function configLines(folder: string): Promise<Set<string>> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) =>
+    name.endsWith('.conffiles'),
+  );
+  const texts = names.map((name) => readFile(join(folder, name), 'utf8').catch(() => ''));
+  return new Set((await Promise.all(texts)).flatMap((text) => text.split('\n')).filter(Boolean));
 }

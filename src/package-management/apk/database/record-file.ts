@@ -24,9 +24,7 @@ export async function openRecord(file: string, mostBytes = MOST_BYTES): Promise<
   try {
     const entry = await handle.stat();
     if (!entry.isFile()) throw unreadable(file, 'it is no file');
-    if (entry.size > mostBytes) {
-      throw unreadable(file, `it is larger than ${mostBytes} bytes`);
-    }
+    if (entry.size > mostBytes) throw unreadable(file, `it is larger than ${mostBytes} bytes`);
     return handle;
   } catch (error) {
     await handle.close();
@@ -52,10 +50,7 @@ export async function* streamRecord(file: string): AsyncGenerator<Buffer> {
 }
 
 /** The archive of packages' scripts: apk takes the plain one if there is anything of that name. */
-export async function scriptsFile({
-  scripts,
-  plainScripts,
-}: Pick<Locations, 'scripts' | 'plainScripts'>): Promise<string> {
+export async function scriptsFile({ scripts, plainScripts }: Locations): Promise<string> {
   return stat(plainScripts).then(
     () => plainScripts,
     (error: unknown) => (systemCode(error) === 'ENOENT' ? scripts : plainScripts),

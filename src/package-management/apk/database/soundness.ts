@@ -31,35 +31,25 @@ export async function assertSound(
     await checkScripts(await scriptsFile(locations));
     const lost = await findLost(database, await copy.database().catch(() => undefined), locations);
     if (lost.length > 0) {
-      throw damaged(
-        locations.installed,
-        `it lost ${listNames(lost, MOST_NAMES)}, whose files are there`,
-      );
+      const names = listNames(lost, MOST_NAMES);
+      throw damaged(locations.installed, `it lost ${names}, whose files are there`);
     }
     const wanted = entries.filter(({ isConflict }) => !isConflict).map(({ name }) => name);
     const reached = withNeeded(database, wanted);
-    const unreached = [...database.keys()].filter(
-      (name) => isEssential(name) && !reached.has(name),
-    );
+    const isUnreached = (name: string): boolean => isEssential(name) && !reached.has(name);
+    const unreached = [...database.keys()].filter(isUnreached);
     if (unreached.length > 0) {
-      throw damaged(
-        locations.world,
-        `it leads to ${listNames(unreached, MOST_NAMES)} no longer, and apk would remove that`,
-      );
+      const names = listNames(unreached, MOST_NAMES);
+      const why = `it leads to ${names} no longer, and apk would remove that`;
+      throw damaged(locations.world, why);
     }
   } catch (error) {
-    throw new DepotError(
-      'unavailable',
+    const message =
       `${reasonOf(error)}; apk is not run until that is put right; what was there before the ` +
-        `last job is in ${copy.folder}`,
-      {
-        cause: error,
-        explanation: {
-          code: 'damaged_database',
-          remedy: `Put back what is damaged from ${copy.folder}, then try again.`,
-        },
-      },
-    );
+      `last job is in ${copy.folder}`;
+    const remedy = `Put back what is damaged from ${copy.folder}, then try again.`;
+    const explanation = { code: 'damaged_database', remedy };
+    throw new DepotError('unavailable', message, { cause: error, explanation });
   }
 }
 

@@ -7,24 +7,20 @@ import type { Locations } from './locations.ts';
 import { withLock } from '../changing/lock.ts';
 import { formatWorld, isPin, readWorld, type WorldEntry } from './world.ts';
 
-/**
- * Changes world while no apk can: it reads it when it begins and writes it when it ends.
- * @returns whether it changed
- */
+/** Changes world while no apk can: it reads it when it begins and writes it when it ends. */
 export async function editWorld(
   { lock, world }: Locations,
   environment: Record<string, string>,
   edit: (entries: readonly WorldEntry[]) => readonly WorldEntry[],
-): Promise<boolean> {
-  return withLock(lock, environment, async () => {
+): Promise<void> {
+  await withLock(lock, environment, async () => {
     const { entries } = await readWorld(world);
     const next = edit(entries);
     const isSame =
       next.length === entries.length && next.every((entry, index) => entry === entries[index]);
     // An empty world is not written: apk would remove the system.
-    if (isSame || next.length === 0) return false;
+    if (isSame || next.length === 0) return;
     await rewriteFile(world, formatWorld(next.toSorted(byName)));
-    return true;
   });
 }
 
@@ -51,10 +47,7 @@ function askedIn(from: Remembering): Set<string> {
   return new Set([...names, ...(file === undefined ? [] : [file.name])]);
 }
 
-/**
- * Takes out of world what the job asked for and did not get: apk keeps it there, and each later
- * command would try it again and fail with it.
- */
+/** Takes what the job asked for and did not get out of world: each later command would fail. */
 export async function dropUnmet(
   { locations, reader, environment }: Installation,
   context: Remembering,

@@ -22,39 +22,28 @@ export interface WorldEntry extends Dependency {
  */
 export async function readWorld(file: string): Promise<World> {
   const world = parseWorld(await readRecord(file, MOST_BYTES), file);
-  if (world.entries.length === 0) {
-    throw damagedRecord(`cannot use ${file}: it is empty`);
-  }
+  if (world.entries.length === 0) throw damagedRecord(`cannot use ${file}: it is empty`);
   return world;
 }
 
 /** Only blanks and line breaks separate: apk takes a carriage return for a letter of a name. */
 export function parseWorld(text: string, file: string): World {
-  const entries = text.split('\n').flatMap((line, index) =>
-    line
-      .split(' ')
-      .filter((word) => word !== '')
-      .map((word) => {
-        const dependency = parseDependency(word);
-        if (dependency !== undefined && hasVersion(dependency)) {
-          return { ...dependency, text: word };
-        }
-        throw damagedRecord(
-          `cannot read ${file}: line ${index + 1}: ${shown(word)} is no dependency`,
-        );
-      }),
-  );
+  const entries = text.split('\n').flatMap((line, index) => {
+    const words = line.split(' ').filter((word) => word !== '');
+    return words.map((word) => {
+      const dependency = parseDependency(word);
+      if (dependency !== undefined && hasVersion(dependency)) return { ...dependency, text: word };
+      // What cannot be seen is written as an escape.
+      const shown = JSON.stringify(word.slice(0, 40));
+      throw damagedRecord(`cannot read ${file}: line ${index + 1}: ${shown} is no dependency`);
+    });
+  });
   return { text, entries };
 }
 
 /** apk refuses world for a version that it cannot compare; a file's hash is none. */
 function hasVersion({ operator, version }: Dependency): boolean {
   return operator === '' || isHash(operator) || isVersion(version);
-}
-
-/** What cannot be seen is written as an escape. */
-function shown(word: string): string {
-  return JSON.stringify(word.slice(0, 40));
 }
 
 /** In the order and form in which apk writes it. */

@@ -90,18 +90,12 @@ export function summaryOf(found: QueriedPackage): Omit<PackageSummary, 'feed'> {
 }
 
 export function describeOffer(found: QueriedPackage): PackageDescription {
-  const { name, downloadBytes, installedBytes, time } = found;
   return {
-    name,
-    version: cutLine(found.version),
-    description: cutText(found.description),
-    downloadBytes,
-    installedBytes,
+    ...summaryOf(found),
     homepage: cutLine(found.url),
     license: cutLine(found.license),
     maintainer: cutLine(found.maintainer),
-    time,
-    ...relations(name, found.depends, found.provides),
+    ...relations(found.name, found.depends, found.provides),
   };
 }
 
@@ -130,14 +124,7 @@ function cutText(description: string): string {
 }
 
 /** apk has no sections and no tags, and puts conflicts among the dependencies, behind a `!`. */
-function relations(
-  name: string,
-  depends: readonly string[],
-  provides: readonly string[],
-): Pick<
-  PackageDescription,
-  'section' | 'tags' | 'depends' | 'provides' | 'conflicts' | 'isEssential'
-> {
+function relations(name: string, depends: readonly string[], provides: readonly string[]) {
   const parsed = cutEntries([...depends]).flatMap((entry) => parseDependency(entry) ?? []);
   return {
     section: '',

@@ -99,10 +99,8 @@ export function createFeedSettings({ paths, locations, commands }: Sources): Fee
       const known = await readSmallFile(file, HEAD_BYTES);
       if (known?.trim() === text.trim()) return undefined;
       if (known === undefined) return name;
-      throw new DepotError(
-        'bad_request',
-        `cannot add the key ${name}: another one of that name is trusted already`,
-      );
+      const message = `cannot add the key ${name}: another one of that name is trusted already`;
+      throw new DepotError('bad_request', message);
     },
     ...keyFiles(keyFolder),
   };
@@ -168,10 +166,8 @@ async function readKeys(folder: string): Promise<TrustedKey[]> {
 async function keyFileName(text: string, folder: string): Promise<string> {
   const key = parsePem(text);
   if (key === undefined) {
-    throw new DepotError(
-      'bad_request',
-      'cannot add the key: it is no public key as PEM (-----BEGIN PUBLIC KEY-----)',
-    );
+    const fault = 'cannot add the key: it is no public key as PEM (-----BEGIN PUBLIC KEY-----)';
+    throw new DepotError('bad_request', fault);
   }
   const second = await readPart(join(folder, SECOND_FORMAT), HEAD_BYTES).catch(() => undefined);
   const named = second === undefined ? undefined : signerOf(second);

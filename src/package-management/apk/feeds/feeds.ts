@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Feed } from '../../feed-settings.ts';
 import type { FailedFeed } from '../../manager.ts';
+import type { Locations } from '../database/locations.ts';
+import { readWorld, type WorldEntry } from '../database/world.ts';
 
 /** Of a file that its owner edits by hand. */
 const MOST_BYTES = 1024 ** 2;
@@ -55,9 +57,7 @@ export async function readFeeds(folder: string): Promise<ConfiguredFeeds> {
 }
 
 /** The same with feeds that are switched off, and where each stands. */
-export async function readEntries(
-  folder: string,
-): Promise<{ entries: FeedEntry[]; garbage: GarbageEntry[] }> {
+export async function readEntries(folder: string) {
   const files = (await readdir(folder).catch(() => []))
     .filter((name) => name.endsWith('.list') && !name.startsWith('.'))
     .sort();
@@ -165,4 +165,37 @@ function namesFrom(url: string): string[] {
   // The index's own name says nothing.
   const shown = words.length > 1 ? words.slice(0, -1) : words;
   return shown.map((_, index) => shown.slice(shown.length - 1 - index).join('-'));
+}
+
+/**
+ * What feeds with a tag offer is masked: apk takes it for those packages alone that world asks for
+ * with the tag, and for what they need (apk-repositories(5), apk-world(5)).
+ */
+interface Masks {
+  /** Changes with what is masked; the lists of feeds have versions of their own. */
+  version: string;
+  isMasked: (name: string, feedUrl: string) => boolean;
+}
+
+export async function readMasks({ feeds: folder, world }: Locations): Promise<Masks> {
+  const { feeds } = await readFeeds(folder);
+  const open = new Set(feeds.flatMap(({ url, tag }) => (tag === '' ? [url] : [])));
+  const tagged = feeds.filter(({ url }) => !open.has(url));
+  if (tagged.length === 0) return { version: '', isMasked: () => false };
+  // A world that cannot be read is reported by the jobs that change packages.
+  const entries = await readWorld(world).then(
+    (found) => found.entries,
+    (): WorldEntry[] => [],
+  );
+  return {
+    version: entries.map(({ text }) => text).join(' '),
+    isMasked: (name, feedUrl) => {
+      const tags = tagged.flatMap(({ url, tag }) => (url === feedUrl ? [tag] : []));
+      if (tags.length === 0) return false;
+      const own = entries.filter((entry) => entry.name === name);
+      // A package that world does not name may be a dependency of one that it asks for by the tag.
+      const asking = own.length === 0 ? entries : own;
+      return !asking.some(({ tag }) => tags.includes(tag));
+    },
+  };
 }

@@ -6,13 +6,10 @@ import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError } from '../../../errors.ts';
 import { cacheFolder, type Locations } from '../database/locations.ts';
-import { readMasks } from './masks.ts';
+import { readMasks } from './feeds.ts';
 
 /** What decides what the feeds offer: copies of indexes, lists of feeds, keys, architectures. */
-async function feedFiles(
-  paths: Paths,
-  { feeds, configuration }: Pick<Locations, 'feeds' | 'configuration'>,
-): Promise<string[]> {
+async function feedFiles(paths: Paths, { feeds, configuration }: Locations): Promise<string[]> {
   return [
     join(configuration, 'arch'),
     ...filesIn(await cacheFolder(paths), (name) => name.startsWith('APKINDEX.')),
@@ -32,22 +29,15 @@ export function recordFiles(locations: Locations): string[] {
 }
 
 /**
- * apk reads whatever stands under such a name: it waits for the writer of a fifo, and never comes
- * to the end of a device.
+ * apk reads whatever stands there: it waits for the writer of a fifo, and reads devices for ever.
  * @throws DepotError unavailable that names the file, and what its owner can do
  */
-export async function assertReadable(
-  files: readonly string[],
-  { triggers }: Pick<Locations, 'triggers'>,
-): Promise<void> {
+export async function assertReadable(files: readonly string[], { triggers }: Locations) {
   const file = findUnending(files) ?? ((await isFolder(triggers)) ? triggers : undefined);
   if (file === undefined) return;
-  throw new DepotError('unavailable', `cannot run apk: ${file} is no file`, {
-    explanation: {
-      code: 'damaged_database',
-      remedy: `Put a file in the place of ${file}, then try again.`,
-    },
-  });
+  const remedy = `Put a file in the place of ${file}, then try again.`;
+  const explanation = { code: 'damaged_database', remedy };
+  throw new DepotError('unavailable', `cannot run apk: ${file} is no file`, { explanation });
 }
 
 /** At once, as opkg's settings are looked at: all is on the root file system. */

@@ -9,8 +9,7 @@ export const HEAD_BYTES = 64 * 1024;
 
 /**
  * The key that signed an index, by the beginning of its file: of the third format (`packages.adb`)
- * the hexadecimal id, of the second (`APKINDEX.tar.gz`) the key's file name. undefined if it is not
- * signed.
+ * the hexadecimal id, of the second (`APKINDEX.tar.gz`) its file name; undefined: not signed.
  */
 export function signerOf(head: Buffer): string | undefined {
   try {
@@ -23,15 +22,12 @@ export function signerOf(head: Buffer): string | undefined {
 
 /** The first member of the first archive is named for its key. */
 function signerOfSecond(head: Buffer): string | undefined {
-  const tar = gunzipSync(head, {
-    finishFlush: constants.Z_SYNC_FLUSH,
-    maxOutputLength: MOST_UNPACKED_BYTES,
-  });
+  const tar = gunzipSync(head, HEAD_LIMITS);
   return /^\.SIGN\.[A-Z0-9]+\.([^\0/]+)/.exec(tar.toString('latin1', 0, 100))?.[1];
 }
 
-/** Limit of what the head unpacks to: more is no index. */
-const MOST_UNPACKED_BYTES = 16 * 1024 ** 2;
+/** The head is a part of its file; what unpacks to more is no index. */
+const HEAD_LIMITS = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 16 * 1024 ** 2 };
 /** The type of a block that is a signature. */
 const SIGNATURE = 1;
 const ID_BYTES = 16;
@@ -43,13 +39,8 @@ const ID_BYTES = 16;
  */
 function signerOfThird(head: Buffer): string | undefined {
   const packed = head.toString('latin1', 3, 4);
-  const data =
-    packed === '.'
-      ? head
-      : inflateRawSync(head.subarray(packed === 'c' ? 6 : 4), {
-          finishFlush: constants.Z_SYNC_FLUSH,
-          maxOutputLength: MOST_UNPACKED_BYTES,
-        });
+  const from = packed === 'c' ? 6 : 4;
+  const data = packed === '.' ? head : inflateRawSync(head.subarray(from), HEAD_LIMITS);
   for (let at = 8; at + 4 <= data.length;) {
     const word = data.readUInt32LE(at);
     const [type, length] = [word >>> 30, word & 0x3fffffff];
@@ -61,9 +52,7 @@ function signerOfThird(head: Buffer): string | undefined {
 }
 
 /** The files of a folder of keys, in their order; without a key those that hold none. */
-export async function readKeyFiles(
-  folder: string,
-): Promise<{ file: string; key: KeyObject | undefined }[]> {
+export async function readKeyFiles(folder: string) {
   const names = (await readdir(folder).catch(() => [])).sort();
   return Promise.all(
     names.map(async (name) => {
@@ -97,9 +86,5 @@ export function idOfKey(key: KeyObject): string {
 /** An uncompressed point (SEC 1, section 2.3.3), as i2d_PublicKey(3) gives it. */
 function pointIn(key: KeyObject): Buffer {
   const { x = '', y = '' } = key.export({ format: 'jwk' });
-  return Buffer.concat([
-    Buffer.from([4]),
-    Buffer.from(x, 'base64url'),
-    Buffer.from(y, 'base64url'),
-  ]);
+  return Buffer.concat([Buffer.of(4), ...[x, y].map((one) => Buffer.from(one, 'base64url'))]);
 }

@@ -7,10 +7,7 @@ import { parseJson } from '../../../device/durable-file.ts';
  * cut byte by byte, which takes three times as long.
  * @param mostBytes an object that is longer is passed over
  */
-export function createObjectReader(
-  mostBytes: number,
-  onObject: (object: unknown) => void,
-): { write: (piece: Buffer) => void; end: () => void } {
+export function createObjectReader(mostBytes: number, onObject: (object: unknown) => void) {
   const onText = (text: string): void => {
     // What is damaged is passed over, as in a list of opkg.
     const object = parseJson(text);
@@ -21,14 +18,13 @@ export function createObjectReader(
   let cut: ((piece: Buffer) => void) | undefined;
   const readWhole = (bytes: Buffer): void => {
     const text = bytes.toString('utf8').trim();
-    const objects = parseJson(
-      `${text.startsWith('[') ? '' : '['}${text}${text.endsWith(']') ? '' : ']'}`,
-    );
+    const [head, tail] = [text.startsWith('[') ? '' : '[', text.endsWith(']') ? '' : ']'];
+    const objects = parseJson(`${head}${text}${tail}`);
     if (Array.isArray(objects)) objects.filter(isObject).forEach((object) => onObject(object));
     else createObjectCutter(mostBytes, onText)(bytes);
   };
   return {
-    write: (piece) => {
+    write: (piece: Buffer): void => {
       if (cut !== undefined) {
         cut(piece);
         return;
@@ -42,7 +38,7 @@ export function createObjectReader(
       cut(left);
       left = NOTHING;
     },
-    end: () => {
+    end: (): void => {
       if (left.length > 0) readWhole(left);
       left = NOTHING;
     },
@@ -59,10 +55,7 @@ function isObject(value: unknown): boolean {
 }
 
 /** Cuts an array of objects into their texts. @returns a function that has each piece */
-function createObjectCutter(
-  mostBytes: number,
-  onObject: (text: string) => void,
-): (piece: Buffer) => void {
+function createObjectCutter(mostBytes: number, onObject: (text: string) => void) {
   let left: Buffer = NOTHING;
   let state = { depth: 0, isInText: false, isEscaped: false };
   /** The object under way is too long. */
@@ -75,7 +68,7 @@ function createObjectCutter(
     isPassedOver ||= rest.length > mostBytes;
     left = isPassedOver ? NOTHING : rest;
   };
-  return (piece) => {
+  return (piece: Buffer): void => {
     const chunk = left.length === 0 ? piece : Buffer.concat([left, piece]);
     let start = 0;
     // One loop with few calls and variables of its own: it sees each of some millions of bytes.

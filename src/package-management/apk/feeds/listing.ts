@@ -25,10 +25,7 @@ import { readFeeds } from './feeds.ts';
 import { indexVersion } from './index-files.ts';
 import { queryOffers, type FeedSource } from './query.ts';
 
-/**
- * What the feeds' indexes offer, which apk alone can read, and what apk's record has of each
- * package, read without apk.
- */
+/** What feeds' indexes offer, which apk alone can read, and what its record has of each package. */
 export function createListing(source: FeedSource & Pick<Installation, 'reader'>): PackageListing {
   const { paths, locations } = source;
   return {

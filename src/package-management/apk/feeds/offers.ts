@@ -23,9 +23,8 @@ const MOST_KNOWN = 5000;
 /**
  * What the feeds offer. Their indexes are databases of apk's own kind, so apk reads them: of the
  * names that are asked for, since a feed may have more than the daemon has room for, and once for
- * each change of an index, of the list of feeds, or of the architectures. It takes no lock for
- * that. One query at a time: what it finds, callers that waited need not ask for. What is masked
- * (masks.ts) is no offer.
+ * each change of an index, of the list of feeds, or of the architectures. It takes no lock. One
+ * query at a time: callers that waited need not ask again. What is masked (feeds.ts) is no offer.
  */
 export function createOffers(source: FeedSource): Offers {
   const { paths, locations } = source;
@@ -38,9 +37,7 @@ export function createOffers(source: FeedSource): Offers {
     version = current;
     const unknown = names.filter((name) => isPackageName(name) && !known.has(name));
     if (unknown.length === 0) return known;
-    for (const [name, found] of await query(source, unknown)) {
-      known.set(name, found);
-    }
+    for (const [name, found] of await query(source, unknown)) known.set(name, found);
     return known;
   };
   return async (names, { withMasked = false } = {}) => {
@@ -63,15 +60,9 @@ export type Offers = (
   options?: { withMasked?: boolean },
 ) => Promise<Map<string, ApkOffer[]>>;
 
-interface FoundOffers {
-  open: ApkOffer[];
-  all: ApkOffer[];
-}
+type FoundOffers = Record<'open' | 'all', ApkOffer[]>;
 
-async function query(
-  source: FeedSource,
-  names: readonly string[],
-): Promise<Map<string, FoundOffers>> {
+async function query(source: FeedSource, names: readonly string[]) {
   const offers = new Map<string, FoundOffers>(names.map((name) => [name, { open: [], all: [] }]));
   let count = 0;
   const visit = (found: QueriedPackage, urls: readonly string[]): boolean => {

@@ -8,7 +8,7 @@ import type { Locations } from '../database/locations.ts';
 import { readQueried, type QueriedPackage } from './describe.ts';
 import { assertReadable, indexFiles, readArchitectures } from './index-files.ts';
 import { createObjectReader } from './json-objects.ts';
-import { readMasks } from './masks.ts';
+import { readMasks } from './feeds.ts';
 
 /** What is needed to ask apk about its feeds. */
 export interface FeedSource {
@@ -34,7 +34,7 @@ interface Query {
 /**
  * What the feeds offer that this device can install.
  * @param visit has each version of each package, and the URLs of the feeds that offer it and in
- *   which it is not masked (masks.ts); false ends the query
+ *   which it is not masked (feeds.ts); false ends the query
  * @throws DepotError unavailable if apk fails
  */
 export async function queryOffers(
@@ -49,10 +49,8 @@ export async function queryOffers(
     const { name, arch, repositories } = found;
     const isAccepted = accepted.size === 0 || arch === 'noarch' || accepted.has(arch);
     if (!isPackageName(name) || !isAccepted) return true;
-    return visit(
-      found,
-      repositories.filter((url) => !isMasked(name, url)),
-    );
+    const open = repositories.filter((url) => !isMasked(name, url));
+    return visit(found, open);
   };
   await queryFeeds(commands, { ...query, onPackage }).catch(async (error: unknown) => {
     // Damaged records keep apk from reading feeds, too, and it does not say which.
@@ -78,22 +76,14 @@ export async function queryFeeds(
     count += 1;
     if (!onPackage(readQueried(object))) stopping.abort();
   });
-  const command = apk(
-    'query',
-    ...['--format', 'json', '--from', from, '--all-matches', '--fields', fields],
-    '--',
-    ...names,
-  );
-  const { exitCode, stderr, cutShortBy } = await run(command, {
-    ...LIMITS,
-    signal: stopping.signal,
-    onStdout: reader.write,
-  });
+  const options = ['--format', 'json', '--from', from, '--all-matches', '--fields', fields];
+  const command = apk('query', ...options, '--', ...names);
+  const limits = { ...LIMITS, signal: stopping.signal, onStdout: reader.write };
+  const { exitCode, stderr, cutShortBy } = await run(command, limits);
   reader.end();
   const isAccepted = count > 0 && (isPartialEnough || stopping.signal.aborted);
   if (exitCode !== 0 && !isAccepted) {
-    const cut =
-      cutShortBy === undefined ? undefined : `apk was ended by its limit of ${cutShortBy}`;
+    const cut = cutShortBy && `apk was ended by its limit of ${cutShortBy}`;
     const said = stderr.split('\n').findLast((line) => line.trim().startsWith('ERROR:'));
     const reason = said?.trim() ?? cut ?? `exit code ${exitCode ?? 'none'}`;
     throw new DepotError('unavailable', `cannot read what the feeds offer: ${reason}`);

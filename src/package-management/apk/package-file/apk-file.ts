@@ -29,8 +29,7 @@ export interface PackageContent {
  * Reads a package file, told by its content: apk's own format (`ADB`), of which the description
  * stands first, or the older one, two compressed tar archives of which the first has `.PKGINFO`.
  * @param mostBytes bounds what is unpacked
- * @throws DepotError bad_request that says what is wrong with it; no_space if it would unpack to
- *   more
+ * @throws DepotError bad_request that says what is wrong; no_space if it would unpack to more
  */
 export async function readPackageFile(file: string, mostBytes: number): Promise<PackageContent> {
   try {

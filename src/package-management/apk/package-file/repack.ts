@@ -26,8 +26,7 @@ interface PackOptions {
 /**
  * Packs an installed package back into a package file, from apk's own records, since the feed may
  * not have that version any more: in the older form, which needs no tool of the build system
- * (docs/reference/apk.md). Configuration goes in as it is now, so that putting it back changes
- * none.
+ * (docs/reference/apk.md). Configuration goes in as it is: putting it back changes none.
  * @throws DepotError internal
  */
 export async function packInstalled({ name, target, root, locations }: PackOptions): Promise<void> {
@@ -37,18 +36,12 @@ export async function packInstalled({ name, target, root, locations }: PackOptio
     const hasSha256 = first(fields, 'f').includes('S');
     const paths = await present(root, files, hasSha256);
     const { sum, sizeBytes } = await writeData(root, paths, data);
-    const info = packageInfo(fields, { sum, sizeBytes });
-    const scripts = await readScripts(await scriptsFile(locations), {
-      name,
-      version: first(fields, 'V'),
-    });
-    const control = gzipSync(
-      Buffer.concat(
-        [{ name: '.PKGINFO', mode: 0o644, content: Buffer.from(info) }, ...scripts].flatMap(
-          ({ content, ...entry }) => tarMember(entry, content),
-        ),
-      ),
-    );
+    const info = packageInfo(fields, sum, sizeBytes);
+    const archive = await scriptsFile(locations);
+    const scripts = await readScripts(archive, `${name}-${first(fields, 'V')}.`);
+    const members = [{ name: '.PKGINFO', mode: 0o644, content: Buffer.from(info) }, ...scripts];
+    const pieces = members.flatMap(({ content, ...entry }) => tarMember(entry, content));
+    const control = gzipSync(Buffer.concat(pieces));
     await writeFile(`${target}.new`, control, { mode: 0o600 });
     await pipeline(createReadStream(data), createWriteStream(`${target}.new`, { flags: 'a' }));
     const packed = await readPackageFile(`${target}.new`, Number.MAX_SAFE_INTEGER);
@@ -56,9 +49,8 @@ export async function packInstalled({ name, target, root, locations }: PackOptio
     await rename(`${target}.new`, target);
     await syncPath(dirname(target));
   } catch (error) {
-    throw new DepotError('internal', `cannot keep ${name} as a file: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    const message = `cannot keep ${name} as a file: ${reasonOf(error)}`;
+    throw new DepotError('internal', message, { cause: error });
   } finally {
     await rm(data, { force: true });
     await rm(`${target}.new`, { force: true });
@@ -85,10 +77,7 @@ const NAMES = {
 } as const;
 const LISTS = { D: 'depend', p: 'provides', r: 'replaces' } as const;
 
-function packageInfo(
-  fields: Fields,
-  { sum, sizeBytes }: { sum: string; sizeBytes: number },
-): string {
+function packageInfo(fields: Fields, sum: string, sizeBytes: number): string {
   const lines = [
     ...Object.entries(NAMES).flatMap(([letter, key]) =>
       fields.has(letter) ? [[key, first(fields, letter)]] : [],
@@ -111,11 +100,7 @@ function packageInfo(
  * What of the package is still there, without what its owner changed below /etc: with that in it,
  * the changed file would be the package's own, and the next upgrade would replace it.
  */
-async function present(
-  root: string,
-  recorded: readonly RecordedFile[],
-  hasSha256: boolean,
-): Promise<string[]> {
+async function present(root: string, recorded: readonly RecordedFile[], hasSha256: boolean) {
   const files: string[] = [];
   for (const { path, hash } of recorded) {
     const file = join(root, path);
@@ -126,11 +111,7 @@ async function present(
 }
 
 /** @returns the SHA-256 of the archive as it is packed, and the bytes of the files in it */
-async function writeData(
-  root: string,
-  paths: readonly string[],
-  target: string,
-): Promise<{ sum: string; sizeBytes: number }> {
+async function writeData(root: string, paths: readonly string[], target: string) {
   let sizeBytes = 0;
   const onFile = (bytes: number): void => void (sizeBytes += bytes);
   const hash = createHash('sha256');
@@ -148,17 +129,13 @@ async function writeData(
   return { sum: hash.digest('hex'), sizeBytes };
 }
 
-/** `NAME-VERSION.X<hash>.KIND` in the archive of all packages' scripts. */
-async function readScripts(
-  file: string,
-  { name, version }: { name: string; version: string },
-): Promise<{ name: string; mode: number; content: Buffer }[]> {
+/** `NAME-VERSION.X<hash>.KIND` in the archive of all packages' scripts; `start`: up to the `X`. */
+async function readScripts(file: string, start: string) {
   const scripts: { name: string; mode: number; content: Buffer }[] = [];
   if ((await stat(file).catch(() => undefined)) === undefined) return scripts;
   const packed = createReadStream(file);
   const unpacked = file.endsWith('.gz') ? packed.pipe(createGunzip()) : packed;
   for await (const member of readTar(unpacked)) {
-    const start = `${name}-${version}.`;
     const [, kind] = /^X[0-9a-f]+\.([a-z-]+)$/.exec(member.name.slice(start.length)) ?? [];
     if (!member.name.startsWith(start) || kind === undefined) continue;
     const pieces: Buffer[] = [];

@@ -31,10 +31,7 @@ export function fetchCommand(
 }
 
 /** The files of the packages in the cache, by name; those that are not there are left out. */
-export async function findDownloads(
-  changes: readonly PlannedChange[],
-  cache: string,
-): Promise<Map<string, string>> {
+export async function findDownloads(changes: readonly PlannedChange[], cache: string) {
   const files = await readdir(cache).catch(() => []);
   const found = new Map<string, string>();
   for (const { name, to = '' } of changes) {

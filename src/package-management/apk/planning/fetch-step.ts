@@ -16,10 +16,7 @@ interface Gathering extends Further {
   fetching: Ahead<boolean>;
 }
 
-/**
- * Keeps what goes while what comes is fetched. Where something is kept it has the id and the label
- * of that, by which older records know it.
- */
+/** Keeps what goes while what comes is fetched, under the id and label that older records know. */
 export function gatherStep(planning: Act, { keep, lock, fetching, ...ready }: Gathering): Act {
   return {
     ...ready,
@@ -61,14 +58,8 @@ export function fetchStep(installation: Installation): CommandStep {
   };
 }
 
-/**
- * What is small is fetched by the daemon itself; if that fails or takes long the job's command does
- * it once more, where everybody sees why.
- */
-export async function fetchSmall(
-  installation: Installation,
-  context: StepContext,
-): Promise<boolean> {
+/** The daemon fetches what is small; if that fails or is slow, the job's command does. */
+export async function fetchSmall(installation: Installation, context: StepContext) {
   const { command, bytes } = await whatToFetch(installation, context);
   return command !== undefined && bytes <= SMALL_BYTES && fetchQuickly(command, context);
 }

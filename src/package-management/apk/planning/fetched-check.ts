@@ -40,24 +40,22 @@ export async function checkFetched(
   }
   await checkClashes(purpose, contents, { changes, locations });
   await checkEssential(purpose, contents, { own: change.file?.name, locations });
-  await records
-    .write({
-      jobId: context.job.id,
-      verb: change.verb,
-      names: [...change.names],
-      ...(change.file === undefined ? {} : { file: change.file }),
-      changes,
-      kept: await keepPackages(installation, changes, [...files.values()]),
-      absent: await absentSettings(
-        changes.filter(({ action }) => action === 'Purging').map(({ name }) => name),
-        installation,
-      ),
-      folders: [
-        ...new Set(contents.flatMap(({ files: paths }) => paths.map((path) => dirname(path)))),
-      ],
-      created: await createdBy(contents, changes, root),
-    })
-    .catch(unlessFull(change));
+  const gone = changes.filter(({ action }) => action === 'Purging').map(({ name }) => name);
+  const folders = new Set(
+    contents.flatMap(({ files: paths }) => paths.map((path) => dirname(path))),
+  );
+  const record = {
+    jobId: context.job.id,
+    verb: change.verb,
+    names: [...change.names],
+    ...(change.file === undefined ? {} : { file: change.file }),
+    changes,
+    kept: await keepPackages(installation, changes, [...files.values()]),
+    absent: await absentSettings(gone, installation),
+    folders: [...folders],
+    created: await createdBy(contents, changes, root),
+  };
+  await records.write(record).catch(unlessFull(change));
 }
 
 /** A removal gives room: on a full disk it goes on without what is kept for a power cut. */
@@ -114,24 +112,20 @@ async function notFetched(
   const said = explain({ output, names: missing.map(({ name }) => name) });
   // The message names the packages already: the reason does not repeat them.
   const why = missing.reduce(
-    (reason, { name }) => reason.replace(`${name} cannot be downloaded: `, ''),
+    (text, { name }) => text.replace(`${name} cannot be downloaded: `, ''),
     said?.reason ?? '',
   );
-  return failureError(purpose, {
-    code: 'download_failed',
-    ...said,
-    reason:
-      why === '' ? `${builds} could not be fetched` : `${builds} could not be fetched: ${why}`,
-  });
+  const what = `${builds} could not be fetched`;
+  const reason = why === '' ? what : `${what}: ${why}`;
+  return failureError(purpose, { code: 'download_failed', ...said, reason });
 }
 
 /** Read to its end: apk runs the script before it finds a package damaged. */
 async function verified({ commands }: Installation, { file }: PackageChange): Promise<string> {
   const path = file?.path ?? '';
-  const { exitCode, stdout } = await run(commands.apk('verify', '--allow-untrusted', '--', path), {
-    timeoutMs: 120_000,
-    maxBytes: 64 * 1024,
-  });
+  const command = commands.apk('verify', '--allow-untrusted', '--', path);
+  const limits = { timeoutMs: 120_000, maxBytes: 64 * 1024 };
+  const { exitCode, stdout } = await run(command, limits);
   if (exitCode === 0) return path;
   const why = stdout.trim().split('\n').at(-1)?.split(': ').at(-1) ?? 'it is damaged';
   throw failureError(`install ${file?.name ?? path}`, {

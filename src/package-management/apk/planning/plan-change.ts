@@ -71,11 +71,8 @@ async function checkUpgrade(
   const [database, offered] = [await reader.read(), await offers(names)];
   const held = names.find((name) => {
     const [best, entry] = [offered.get(name)?.[0], database.get(name)];
-    return (
-      entry?.isHeld === true &&
-      best !== undefined &&
-      compareVersions(best.version, entry.version) > 0
-    );
+    if (best === undefined || entry?.isHeld !== true) return false;
+    return compareVersions(best.version, entry.version) > 0;
   });
   if (held !== undefined) {
     throw failureError(`upgrade ${held}`, {
@@ -84,16 +81,12 @@ async function checkUpgrade(
       reason: `/etc/apk/world holds it at ${database.get(held)?.version ?? ''}`,
     });
   }
-  await context.note(
-    `nothing to do: ${names.join(', ')} cannot be upgraded by what the feeds offer`,
-  );
+  const asked = names.join(', ');
+  await context.note(`nothing to do: ${asked} cannot be upgraded by what the feeds offer`);
   chosen.write(context, { names: [] });
 }
 
-/**
- * Everything is fetched before anything is changed, to memory; if it does not fit there, to the
- * disk, so far as that has room.
- */
+/** Everything is fetched before anything is changed: to memory, else to the disk as it has room. */
 async function chooseCache(
   installation: Installation,
   { note }: StepContext,
@@ -105,10 +98,8 @@ async function chooseCache(
     records: await reader.records(),
     file: change.file && { ...change.file, ...(await readPackageFile(change.file.path, Infinity)) },
   };
-  const room = await measureRoom(
-    installation,
-    changes.map((each) => sizeOf(each, known)),
-  );
+  const sizes = changes.map((each) => sizeOf(each, known));
+  const room = await measureRoom(installation, sizes);
   const shortage = findShortage(room);
   if (shortage !== undefined) throw failureError(purposeOf(change), shortage.failure);
   const { download, freeInCache } = room;
@@ -119,9 +110,6 @@ async function chooseCache(
       `they go to ${locations.ownCache} until they are installed`,
   );
   await mkdir(locations.ownCache, { recursive: true });
-  for (const name of await readdir(folder)) {
-    if (name.startsWith('APKINDEX.')) {
-      await copyFile(join(folder, name), join(locations.ownCache, name));
-    }
-  }
+  const lists = (await readdir(folder)).filter((name) => name.startsWith('APKINDEX.'));
+  for (const name of lists) await copyFile(join(folder, name), join(locations.ownCache, name));
 }

@@ -55,13 +55,9 @@ function findDowngrade({ changes }: Simulation, { file }: PackageChange): Failur
     ({ action, name }) => action === 'Downgrading' && name !== file?.name,
   );
   const [first] = downgrades;
-  return (
-    first && {
-      code: 'dependency_conflict',
-      package: first.name,
-      reason: `that would downgrade ${namesOf(downgrades)}, which nobody asked for`,
-    }
-  );
+  if (first === undefined) return undefined;
+  const reason = `that would downgrade ${namesOf(downgrades)}, which nobody asked for`;
+  return { code: 'dependency_conflict', package: first.name, reason };
 }
 
 function findPurge({ changes }: Simulation, wanted: Wanted): Failure | undefined {
@@ -73,14 +69,11 @@ function findPurge({ changes }: Simulation, wanted: Wanted): Failure | undefined
   if (purged.length === 0) return undefined;
   const ofImage = change.verb === 'remove' ? findOfImage(purged, wanted) : undefined;
   if (ofImage !== undefined) return ofImage;
-  const changed = new Set(
-    changes.filter(({ action }) => action !== 'Installing').map(({ name }) => name),
-  );
+  const known = changes.filter(({ action }) => action !== 'Installing');
+  const changed = new Set(known.map(({ name }) => name));
   const going = purged.map(({ name }) => name);
-  const cameWith = cameWithThose(
-    database,
-    changes.map(({ name }) => name).filter((name) => !going.includes(name)),
-  );
+  const staying = changes.map(({ name }) => name).filter((name) => !going.includes(name));
+  const cameWith = cameWithThose(database, staying);
   const unasked = purged.filter(({ name }) => {
     const entry = database.get(name);
     const mayGo = entry?.isAuto === true && !entry.isEssential && cameWith.has(name);
@@ -151,9 +144,8 @@ function findStaying(
     const reason = `the device cannot do without ${essential}`;
     return { code: 'essential', package: essential, reason };
   }
-  const purged = new Set(
-    changes.filter(({ action }) => action === 'Purging').map(({ name }) => name),
-  );
+  const purging = changes.filter(({ action }) => action === 'Purging');
+  const purged = new Set(purging.map(({ name }) => name));
   const first = change.names.find((name) => !purged.has(name) && isPresent(database.get(name)));
   if (first === undefined) return undefined;
   const users = kept.find(({ name }) => name === first)?.neededBy ?? [];
@@ -224,10 +216,7 @@ function damagedSetting(fault: string, database: PackageDatabase): Failure | und
 
 const FOREIGN = /(?<= |^)(\S+?)-(\d\S*): error: uninstallable arch: (\S+)/g;
 
-/**
- * What of a repair apk can be trusted with: its commands solve anew from world, too, so each has a
- * plan that must do nothing else.
- */
+/** What of a repair apk can be trusted with: it solves anew from world, too, and may do more. */
 export async function checkRepair(
   { commands, reader, imagePackages }: Installation,
   { note }: StepContext,

@@ -6,7 +6,6 @@ import type { Preview, PreviewedChange } from '../../preview.ts';
 import { createProblem, type Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
-import type { ApkOffer } from '../feeds/offers.ts';
 import { findRefusal, purposeOf } from './plan-check.ts';
 import { findShortage, freeBytesAt, measureRoom, sizeOf, type KnownSizes } from './room.ts';
 import { simulate, type PlannedChange } from './simulation.ts';
@@ -38,9 +37,7 @@ export async function previewChange(
   const [database, records] = [await reader.read(), await reader.records()];
   const names = new Set([...change.names, ...found.changes.map(({ name }) => name)]);
   // An apk that gave no plan, or did not answer, is not asked for more.
-  const offers: Known['offers'] = found.isSolved
-    ? await installation.offers([...names])
-    : new Map<string, ApkOffer[]>();
+  const offers = await installation.offers(found.isSolved ? [...names] : []);
   const image = await installation.imagePackages();
   const refusal = findRefusal(found, { change, database, image });
   const known = { change, database, records, offers, file: change.file };
@@ -98,15 +95,12 @@ function behindProblems(
     const version = changes.find((planned) => planned.name === name)?.version ?? entry?.version;
     if (best === undefined || version === undefined) return [];
     if (compareVersions(best, version) <= 0) return [];
-    return entry?.isHeld === true
-      ? [createProblem('held', `cannot upgrade ${name}: it is held at ${version}`, name)]
-      : [
-          createProblem(
-            'dependency_conflict',
-            `cannot upgrade ${name}: what else is installed keeps it at ${version}, ` +
-              `${best} is offered`,
-            name,
-          ),
-        ];
+    if (entry?.isHeld === true) {
+      return [createProblem('held', `cannot upgrade ${name}: it is held at ${version}`, name)];
+    }
+    const message =
+      `cannot upgrade ${name}: what else is installed keeps it at ${version}, ` +
+      `${best} is offered`;
+    return [createProblem('dependency_conflict', message, name)];
   });
 }

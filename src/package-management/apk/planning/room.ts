@@ -69,13 +69,8 @@ export async function freeBytesAt(folder: string): Promise<number> {
 const RESERVE_BYTES = 1024 ** 2;
 
 /** What a plan has no room for: itself, or what it fetches to the same disk until it is there. */
-export function findShortage({
-  disk,
-  download,
-  free,
-  freeInCache,
-  isShared,
-}: Room): { failure: Failure; missingBytes: number } | undefined {
+export function findShortage(room: Room): { failure: Failure; missingBytes: number } | undefined {
+  const { disk, download, free, freeInCache, isShared } = room;
   const fetched = isShared || download > freeInCache ? download : 0;
   const missingBytes = disk + fetched + RESERVE_BYTES - free;
   if (missingBytes <= 0) return undefined;

@@ -23,10 +23,7 @@ export const plannedChange = v.object({
 export type PlannedChange = v.InferOutput<typeof plannedChange>;
 
 export interface Simulation {
-  /**
-   * Whether there is a plan. The exit code does not say: it counts each package that is marked
-   * broken, in a plan, too.
-   */
+  /** Whether there is a plan: the exit code counts each package that is marked broken, too. */
   isSolved: boolean;
   exitCode: number | undefined;
   changes: PlannedChange[];
@@ -106,10 +103,8 @@ function wordsOf(text: string): string[] {
 /** Errors, and what belongs to them: apk breaks them into indented lines. */
 function parseFault(stderr: string): string {
   const lines = stderr.split(/\r?\n/).filter((line) => line !== '' && !/^WARNING/.test(line));
-  return lines
-    .map((line) => line.trim().replace(/^ERROR: /, ''))
-    .join(' ')
-    .slice(0, 600);
+  const texts = lines.map((line) => line.trim().replace(/^ERROR: /, ''));
+  return texts.join(' ').slice(0, 600);
 }
 
 function parseMissing(stderr: string): Simulation['missing'] {
