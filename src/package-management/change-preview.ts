@@ -80,7 +80,7 @@ async function planSound(tools: PackageTools, request: ChangeRequest): Promise<C
   const preview = await tools.manager.preview({ verb: operation, names, isCircle });
   const { changesWithRoom: changes = preview.changes } = preview;
   tools.expected.keep(names, preview.changes);
-  const obstacles = withoutRepeats([...problems, ...withShortage(shortage, preview)]);
+  const obstacles = withoutRepeats([...problems, ...withShortage(shortage, preview.problems)]);
   return {
     changes: changes.map((change) => explain(change, operation, asked)),
     problems: withoutRepeats([...obstacles, ...leftOut]),
@@ -103,7 +103,7 @@ export async function previewFile(
   const preview = await tools.manager.preview({ verb: 'install', names: [file.name], file });
   const { changesWithRoom: changes = preview.changes, freeBytes } = preview;
   tools.expected.keep([], preview.changes);
-  const problems = withoutRepeats(withShortage(shortage, preview));
+  const problems = withoutRepeats(withShortage(shortage, preview.problems));
   return { changes, problems, isPossible: problems.length === 0, freeBytes };
 }
 
@@ -121,10 +121,7 @@ async function leftBy(
 }
 
 /** Nobody knows what the feeds have: to go by what is installed would be false comfort. */
-async function lacksLists(
-  { manager }: PackageTools,
-  { operation, subjects }: ChangeRequest,
-): Promise<boolean> {
+async function lacksLists({ manager }: PackageTools, { operation, subjects }: ChangeRequest) {
   if (operation === 'remove') return false;
   if ((await readListsState(manager.feeds)).state !== 'missing') return false;
   const database = await manager.installed();
@@ -203,19 +200,13 @@ async function findShortage(
 }
 
 /** A shortage that the change itself names says more than one for changes in general. */
-function withShortage(
-  shortage: readonly Problem[],
-  { problems }: { problems: readonly Problem[] },
-): Problem[] {
+function withShortage(shortage: readonly Problem[], problems: readonly Problem[]): Problem[] {
   const isSaid = problems.some(({ code }) => code === 'no_space');
   return isSaid ? [...problems] : [...shortage, ...problems];
 }
 
 /** The failure of `work` as a problem, with the error's own remedy if it brings one. */
-async function problemOf(
-  code: Problem['code'],
-  work: () => Promise<void>,
-): Promise<Problem | undefined> {
+async function problemOf(code: Problem['code'], work: () => Promise<void>) {
   try {
     await work();
     return undefined;

@@ -7,10 +7,7 @@ import type { PackageTools } from './tools.ts';
 import type { Preview } from './preview.ts';
 import type { Problem, ProblemCode } from './problem.ts';
 
-/**
- * What a request stands for: which packages a job works on. Jobs and `plan` ask here, so that one
- * cannot differ from the other.
- */
+/** What a request stands for: which packages a job works on. Jobs and `plan` choose by the same. */
 
 /** Of each app the meta package if one is installed or offered, else the package of that name. */
 export async function packagesToInstall(
@@ -28,10 +25,7 @@ export async function packagesToInstall(
   return [...new Set(names)];
 }
 
-/**
- * The app, the package of that name, or the one that its owner asked for by that name alone.
- * @returns undefined if none is on record
- */
+/** The app, the package of that name, or the one that was asked for by that name alone, if any. */
 export function packageToRemove(database: PackageDatabase, subject: string): string | undefined {
   const names = [metaPackageOf(subject), subject];
   return (
@@ -144,37 +138,23 @@ async function leftForFeeds(tools: PackageTools, names: readonly string[]): Prom
 }
 
 /** The feed without upgrades that an upgrade of these would fetch a package from. */
-async function broughtFrom(
-  tools: PackageTools,
-  names: readonly string[],
-): Promise<string | undefined> {
+async function broughtFrom(tools: PackageTools, names: readonly string[]) {
   const { changes } = await tools.manager.preview({ verb: 'upgrade', names });
-  const upgrades = changes.flatMap(({ action, name, version }): [string, string][] =>
-    action === 'upgrade' ? [[name, version]] : [],
-  );
-  return [...(await keptVersions(tools, new Map(upgrades))).values()][0];
+  const upgrades = changes.filter(({ action }) => action === 'upgrade');
+  const versions = new Map(upgrades.map(({ name, version }) => [name, version]));
+  return [...(await keptVersions(tools, versions)).values()][0];
 }
 
 /** Whether all of them are whole, and none has a newer version. */
 export function areCurrent(
   { manager }: Pick<PackageTools, 'manager'>,
-  {
-    database,
-    expected,
-    names,
-  }: {
-    database: PackageDatabase;
-    expected: Readonly<Record<string, string>>;
-    names: readonly string[];
-  },
+  asked: { database: PackageDatabase; expected: Record<string, string>; names: readonly string[] },
 ): boolean {
+  const { database, expected, names } = asked;
   return names.every((name) => {
     const entry = database.get(name);
-    return (
-      entry?.state === 'installed' &&
-      entry.isDamaged !== true &&
-      manager.compareVersions(expected[name] ?? entry.version, entry.version) <= 0
-    );
+    if (entry?.state !== 'installed' || entry.isDamaged === true) return false;
+    return manager.compareVersions(expected[name] ?? entry.version, entry.version) <= 0;
   });
 }
 
@@ -230,13 +210,8 @@ async function blockedBy(
   return blocked;
 }
 
-/**
- * By the manager's own order of versions: what may be upgraded, and what is left although the feeds
- * have a newer version.
- */
-async function upgradablePackages(
-  tools: PackageTools,
-): Promise<{ names: string[]; left: LeftPackage[] }> {
+/** By the manager's order of versions: what may be upgraded, and what is left at an older one. */
+async function upgradablePackages(tools: PackageTools) {
   const { manager } = tools;
   const [database, image] = [await manager.installed(), await manager.imagePackages()];
   const present = [...database.values()].filter(isPresent).map(({ name }) => name);

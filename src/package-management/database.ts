@@ -20,10 +20,7 @@ export interface InstalledPackage {
   depends: string[][];
   /** The same of what may stay away, and does not go alone once it is there. */
   recommends?: string[][];
-  /**
-   * The names under which its owner asked for it and that no other package meets, if they are not
-   * its own name alone: they have to go with it.
-   */
+  /** Other names that its owner asked for it by, and that it alone meets: they go with it. */
   askedAs?: readonly string[];
   /** It comes by itself if all of these are there, and goes with each of them. */
   comesWith?: readonly string[];
@@ -55,9 +52,6 @@ export function isPresent(entry: InstalledPackage | undefined): entry is Install
  * Of what the firmware's image brought (`image`): none of it came with a package that was installed
  * later, even if nobody asks for it any more. Only packages of the image itself take some along.
  */
-export function imageToKeep(
-  image: ReadonlySet<string>,
-  targets: readonly string[],
-): ReadonlySet<string> {
-  return targets.some((name) => image.has(name)) ? new Set() : image;
+export function imageToKeep(image: ReadonlySet<string>, targets: readonly string[]) {
+  return targets.some((name) => image.has(name)) ? new Set<string>() : image;
 }

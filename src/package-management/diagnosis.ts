@@ -4,10 +4,7 @@ export interface Diagnosis {
   findDamage: () => Promise<Damage | undefined>;
   /** @returns who changes packages at this moment; undefined if nobody does */
   lockHolder: () => Promise<LockHolder | undefined>;
-  /**
-   * What its own record binds to one file by its hash, and whether a feed has that very file.
-   * Default: it has no such thing.
-   */
+  /** What its record binds to one file by its hash, and whether a feed has it; default: none. */
   hashPins?: () => Promise<{ name: string; isOffered: boolean }[]>;
 }
 

@@ -50,12 +50,9 @@ export function noListsFailure(failed: readonly FailedFeed[]): Failure {
   if (failed.length === 0) {
     return { code: 'no_lists', reason: 'there are no package lists, and they cannot be fetched' };
   }
-  const { reason, ...rest } = feedFailure(failed);
-  return {
-    ...rest,
-    code: 'no_lists',
-    reason: `there are no package lists, and they cannot be fetched: ${reason}`,
-  };
+  const { reason: why, ...rest } = feedFailure(failed);
+  const reason = `there are no package lists, and they cannot be fetched: ${why}`;
+  return { ...rest, code: 'no_lists', reason };
 }
 
 /** A signature, and what is no list, may have several causes, which ask for different things. */
@@ -91,11 +88,7 @@ export function explainingLists(lists: FeedLists, fetching: FetchTools): FeedLis
   };
 }
 
-async function lookForRedirect(
-  failed: FailedFeed,
-  { feeds }: FetchTools,
-  signal: AbortSignal,
-): Promise<FailedFeed> {
+async function lookForRedirect(failed: FailedFeed, { feeds }: FetchTools, signal: AbortSignal) {
   const { feed } = failed;
   const [list] = await feeds.filesOf(feed).catch(() => []);
   if (list === undefined) return failed;

@@ -38,11 +38,9 @@ export function failureError(
   purpose: string,
   { code, package: name, reason, remedy = remedyOf(code, name) }: Failure,
 ): DepotError {
-  return new DepotError(
-    code === 'no_space' ? 'no_space' : 'command_failed',
-    nameOnce(`cannot ${purpose}: ${reason}`),
-    { explanation: { code, remedy } },
-  );
+  const kind = code === 'no_space' ? 'no_space' : 'command_failed';
+  const message = nameOnce(`cannot ${purpose}: ${reason}`);
+  return new DepotError(kind, message, { explanation: { code, remedy } });
 }
 
 /** The same as a plan shows it. */
@@ -54,12 +52,8 @@ export function failureProblem(
 }
 
 export function notInstalled(name: string): Failure {
-  return {
-    code: 'not_found',
-    package: name,
-    reason: 'it is not installed',
-    remedy: ADVICE.notInstalled,
-  };
+  const reason = 'it is not installed';
+  return { code: 'not_found', package: name, reason, remedy: ADVICE.notInstalled };
 }
 
 /** Longer lines are cut: a script may print without a line end. */
@@ -105,12 +99,10 @@ export function firstMatch(
   context: ComplaintContext,
 ): Failure | undefined {
   for (const { expression, failure } of complaints) {
-    const found = Array.from(text.matchAll(expression), ([, ...groups]) =>
-      failure(
-        groups.map((group: string | undefined) => group ?? ''),
-        context,
-      ),
-    ).filter((match) => match !== undefined);
+    const found = Array.from(text.matchAll(expression), ([, ...groups]) => {
+      const texts = groups.map((group: string | undefined) => group ?? '');
+      return failure(texts, context);
+    }).filter((match) => match !== undefined);
     const own = found.find((match) => context.names.includes(match.package ?? ''));
     if (found[0] !== undefined) return own ?? found[0];
   }
@@ -147,17 +139,12 @@ export function downloadFault(exitCode: string | undefined): string {
 
 /** @param needed as the package manager writes it, with a version or without */
 export function unmetDependency(name: string, needed: string): Failure {
-  return /^kernel(?![\w.+-])/.test(needed)
-    ? {
-        code: 'kernel_mismatch',
-        package: name,
-        reason: `${name} is made for another kernel: it needs ${needed}`,
-      }
-    : {
-        code: 'dependency_missing',
-        package: name,
-        reason: `${name} needs ${needed}, which no feed offers`,
-      };
+  if (/^kernel(?![\w.+-])/.test(needed)) {
+    const reason = `${name} is made for another kernel: it needs ${needed}`;
+    return { code: 'kernel_mismatch', package: name, reason };
+  }
+  const reason = `${name} needs ${needed}, which no feed offers`;
+  return { code: 'dependency_missing', package: name, reason };
 }
 
 /** What a package file is refused with when it is looked at, before any job is made of it. */
@@ -170,12 +157,10 @@ export function unusableFile(why: string, cause?: unknown): DepotError {
 
 /** It could not be installed anyway, and what is small may unpack to a thousand times its size. */
 export function unpacksTooLarge(freeBytes: number): DepotError {
-  return new DepotError(
-    'no_space',
+  const message =
     'cannot take the file as a package: it unpacks to more than the device has room for, ' +
-      `${sizeText(freeBytes)} are free`,
-    { explanation: explained('no_space') },
-  );
+    `${sizeText(freeBytes)} are free`;
+  return new DepotError('no_space', message, { explanation: explained('no_space') });
 }
 
 const OF_ZLIB: Readonly<Record<string, string>> = {
@@ -216,10 +201,7 @@ export function scriptOf(name: string, script: string): string {
     : `the script of ${name} that runs ${when}`;
 }
 
-/**
- * @param ending as apk says how the script ended
- * @param said its last words, if it had any
- */
+/** @param ending as apk says how the script ended @param said its last words, if it had any */
 export function endOfScript(program: string, ending: string, said: string | undefined): string {
   const code = exitCodeIn(ending);
   const words = said === undefined ? [] : [quoted(said)];

@@ -126,11 +126,9 @@ export function unusableFeed(
   code: ProblemCode,
   { reason, remedy = feedRemedyOf(code) }: FeedFault,
 ): DepotError {
-  return new DepotError(
-    code === 'no_space' ? 'no_space' : 'command_failed',
-    `cannot use the feed ${name} (${url}): ${reason}`,
-    { explanation: { code, remedy } },
-  );
+  const kind = code === 'no_space' ? 'no_space' : 'command_failed';
+  const message = `cannot use the feed ${name} (${url}): ${reason}`;
+  return new DepotError(kind, message, { explanation: { code, remedy } });
 }
 
 /** Keys as files of a folder that is root's alone. */

@@ -66,11 +66,7 @@ const SETTINGS = 'tries = 2\nmax_redirect = 5\n';
  * A file that grows beyond its limit ends it.
  * @throws DepotError command_failed, no_space with `download_failed`, `no_space` explained
  */
-async function fetchFiles(
-  feed: Feed,
-  files: readonly FeedFile[],
-  options: FetchOptions,
-): Promise<void> {
+async function fetchFiles(feed: Feed, files: readonly FeedFile[], options: FetchOptions) {
   await writeFile(join(options.folder, SETTINGS_NAME), SETTINGS);
   for (const file of files) {
     const fault = await fetchFile(file, options);
@@ -143,8 +139,7 @@ const MOST_SHOWN = 300;
 
 /**
  * Whether it was a redirection that a download failed at: wget does not say, and uclient-fetch
- * follows none that leads where it cannot go. One request for the head alone, which is not
- * followed.
+ * follows none that leads where it cannot go. One request for the head alone, not followed.
  * @param asked the file that could not be fetched
  * @returns as a clause, and what can be done
  */

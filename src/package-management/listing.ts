@@ -1,6 +1,5 @@
 /**
- * What there is to install, and what is said of it. Nothing of it is kept in memory by the package
- * manager. Invariants:
+ * What there is to install, and what is said of it; a manager keeps nothing of it. Invariants:
  *  - lists and records are outside data: texts are cut, counts are bounded, and of a list that is
  *    damaged, what stands before the fault is given;
  *  - nothing is locked, fetched or changed.
@@ -9,8 +8,8 @@ export interface PackageListing {
   /** Changes with whatever changes the answer of `read`. */
   version: () => Promise<string>;
   /**
-   * What the feeds' lists offer to this device: of these names, or of all; each version of each
-   * feed, in no order.
+   * What feeds' lists offer to this device: of these names or all; each version of each feed,
+   * unsorted.
    * @throws DepotError unavailable if no list can be read at all
    */
   read: (names?: readonly string[]) => AsyncIterable<OfferedPackage>;
@@ -26,10 +25,7 @@ export interface PackageListing {
   record: (name: string) => Promise<PackageRecord | undefined>;
 }
 
-/**
- * A version of a package, as its maintainer describes it. Texts that are not given are empty,
- * numbers 0.
- */
+/** A version of a package as its maintainer describes it; texts not given are empty, numbers 0. */
 export interface PackageDescription {
   name: string;
   version: string;
@@ -63,18 +59,9 @@ export interface OfferedPackage extends PackageDescription {
 }
 
 /** `depends` is left empty but of the packages of apps. */
-export type PackageSummary = Pick<
+export type PackageSummary = Omit<
   OfferedPackage,
-  | 'name'
-  | 'version'
-  | 'section'
-  | 'description'
-  | 'tags'
-  | 'downloadBytes'
-  | 'installedBytes'
-  | 'depends'
-  | 'time'
-  | 'feed'
+  'provides' | 'conflicts' | 'isEssential' | 'homepage' | 'license' | 'maintainer' | 'sha256'
 >;
 
 /** Paths are absolute on the device, whatever its root. */
@@ -97,10 +84,7 @@ export interface FileRecord {
   hash?: { algorithm: 'md5' | 'sha1' | 'sha256'; digits: string };
   mode?: number;
   uid?: number;
-  /**
-   * Where there is no hash: the time that the builder gives all files of the package (0: unknown),
-   * and that of the installation. Unix seconds.
-   */
+  /** Without a hash: when the package was built (0: unknown) and installed, in Unix seconds. */
   times?: { built: number; installed: number };
 }
 
@@ -121,9 +105,7 @@ export const LISTING_LIMITS = {
 export function cutLine(text: string): string {
   const end = text.indexOf('\n');
   const line = (end === -1 ? text : text.slice(0, end)).trim();
-  return line.length > LISTING_LIMITS.lineCharacters
-    ? line.slice(0, LISTING_LIMITS.lineCharacters)
-    : line;
+  return line.slice(0, LISTING_LIMITS.lineCharacters);
 }
 
 /** Cut to entries that fit. */

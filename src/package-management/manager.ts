@@ -21,34 +21,22 @@ export interface PackageManager {
   /** Folders in which a change means that the database changed. */
   watchedFolders: readonly string[];
   metaFolders: readonly string[];
-  /**
-   * The database as of now, read without the program and without waiting for its lock; while the
-   * program rewrites it, the last good reading.
-   */
+  /** The database as of now, without waiting for the program; while it writes: as it was before. */
   installed: () => Promise<PackageDatabase>;
   /**
    * At the start and after each change, while no job changes packages: copies the database as it
    * is, if nothing of it is damaged, or lets go what keeps depotd itself from upgrades.
    */
   atRest?: () => Promise<void>;
-  /**
-   * What tells two builds of a version from each other, by name of what is installed. Default: it
-   * takes a version for what it is.
-   */
+  /** What tells two builds of a version apart, by name of what is installed. Default: nothing. */
   builds?: () => Promise<ReadonlyMap<string, string>>;
-  /**
-   * The versions of these names that the feeds' lists offer to this device, the best ones, best
-   * first. Names that no list has are absent.
-   */
+  /** The versions of these names that feeds offer to this device, the best first. */
   offers: (names: readonly string[]) => Promise<Map<string, Offer[]>>;
   /** The same with all that is said of them, and what is on record of what is installed. */
   listing: PackageListing;
   /** Compares as the program does: negative, zero or positive. */
   compareVersions: (a: string, b: string) => number;
-  /**
-   * The architecture that it prefers, such as `x86_64`; empty if neither its configuration nor the
-   * release names one.
-   */
+  /** The architecture that it prefers, such as `x86_64`; empty if nothing names one. */
   architecture: () => Promise<string>;
   /**
    * Whether changes may begin. A job would find out, too, but only after it has waited for others.
@@ -58,9 +46,8 @@ export interface PackageManager {
   /** What people should know of the state of the packages. */
   health: () => Promise<HealthReport>;
   /**
-   * What it would do for a change, by its own rules, and what stands against that. Fetches nothing,
-   * changes nothing, writes nothing below the device's root, waits for no lock, and works while a
-   * job runs.
+   * What it would do for a change, by its own rules, and what stands against that. Fetches, changes
+   * and writes nothing below the device's root, waits for no lock, and works while a job runs.
    */
   preview: (change: PackageChange) => Promise<Preview>;
   /** Bytes free for packages, where the program looks. */
@@ -72,15 +59,9 @@ export interface PackageManager {
    * @param hold `isAuto`: once let go it counts as a dependency, or not; default: as it did before
    */
   setHold: (name: string, hold: { isHeld: boolean; isAuto?: boolean }) => Promise<void>;
-  /**
-   * Whether it weighs all that is installed before a change: if it ends well and leaves a package
-   * as it was, something else keeps that one back.
-   */
+  /** Whether it weighs all that is installed: what it leaves as it was, something else keeps. */
   isSolver: boolean;
-  /**
-   * What the program said of a failure. It is a hint for people: nothing is decided by it.
-   * @returns undefined if it said nothing
-   */
+  /** What the program said of a failure, if anything: a hint for people, nothing goes by it. */
   explain: (command: FailedCommand) => Promise<Failure | undefined>;
   commands: PackageCommands;
   /** What has to happen around a command that changes packages, and in the repair. */
@@ -141,8 +122,7 @@ export interface TransactionSteps {
   /**
    * Before the command: waits for whoever else changes packages, puts a damaged database right and
    * remembers it as it is. A command that was shut out goes back to the first of these steps.
-   * @param changeIn what was decided on; undefined if nobody knows, as with a program of the
-   *   owner's
+   * @param changeIn what was decided on; undefined if nobody knows, as with an owner's program
    * @param further `keep`: keeps what goes, once what that is has been decided; `readies`: as in
    *   Act, for the step behind which the command is settled
    */
@@ -165,24 +145,15 @@ export interface TransactionSteps {
   databaseBefore: () => Promise<PackageDatabase | undefined>;
   /** Whether the command did nothing because somebody else was at work, and is to be run again. */
   wasShutOut: (context: StepContext) => Promise<boolean>;
-  /**
-   * After the command: puts the database right.
-   * @returns what was wrong with it, or with what the command brought, if anything was
-   */
+  /** Behind the command: puts the database right. @returns what is wrong with it or what came */
   mend: (context: StepContext) => Promise<Failure | undefined>;
   /** The job is judged well: from now on its outcome is what a later repair goes back to. */
   accept: () => Promise<void>;
   /** Steps at the end of each job, however it ended. */
   cleanUp: () => Step[];
-  /**
-   * Like `before`, ahead of the commands of a repair: what was remembered stays.
-   * @returns what of the repair may be done
-   */
+  /** Like `before`, for a repair: what was remembered stays. @returns what of it may be done */
   beforeRepair: (context: StepContext, repair: Repair) => Promise<Repair>;
-  /**
-   * Removes what a killed program left since then (Unix seconds) and no database knows.
-   * @returns the packages that it belonged to
-   */
+  /** Removes what a killed program left since then (Unix seconds). @returns its packages */
   removeOrphans: (context: StepContext, since: number) => Promise<string[]>;
 }
 
@@ -237,10 +208,7 @@ export interface InspectedFile {
 
 /** What the self-upgrade needs, which goes on while no daemon runs. */
 export interface SelfUpgradeSupport {
-  /**
-   * Packs a package as it is installed into a file from which it can be put back.
-   * @throws DepotError internal
-   */
+  /** Packs an installed package into a file it can be put back from. @throws DepotError internal */
   pack: (name: string, target: string) => Promise<void>;
   /** Text of shell functions (POSIX sh); self-upgrade/watch.sh says which. */
   script: string;
@@ -248,10 +216,7 @@ export interface SelfUpgradeSupport {
   settings: readonly string[];
 }
 
-/**
- * Puts packages back as they were before a job of several transactions: from files that
- * `SelfUpgradeSupport.pack` made of them, or from feeds.
- */
+/** Puts packages back as they were: from files of `SelfUpgradeSupport.pack`, or from feeds. */
 export interface Restoration {
   /** What is on record of packages that no file has, for `finish`; absent ones are left out. */
   recordsOf: (names: readonly string[]) => Promise<Map<string, string>>;
@@ -262,18 +227,13 @@ export interface Restoration {
   installFiles: (files: readonly string[]) => Promise<Command>;
   /** Installs just these versions, which feeds must offer as their best. */
   installOffered: (offers: readonly Offer[]) => Command;
-  /**
-   * Puts on record again what was, of packages that are back in the version that they had. Safe to
-   * be called again.
-   */
+  /** Puts back the records of packages that have their version again. Safe to be called again. */
   finish: (records: ReadonlyMap<string, string>) => Promise<void>;
 }
 export interface PackageBackend {
   name: string;
   isInUse: (paths: Paths) => Promise<boolean>;
-  /**
-   * Where its program is on a device; of two managers in use the one that has its program counts.
-   */
+  /** Where its program is; of two managers in use the one that has its program counts. */
   programs?: readonly string[];
   create: (context: BackendContext) => Promise<PackageManager>;
 }

@@ -1,9 +1,6 @@
 import * as v from 'valibot';
 
-/**
- * Text that was checked: safe in an argument vector behind `--`, in a path below a folder, and free
- * of wildcards.
- */
+/** Safe in an argument vector behind `--`, in a path below a folder, and free of wildcards. */
 const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]*$/;
 const MOST_CHARACTERS = 128;
 /** The same for a piece of a larger pattern, without lookaround. */
@@ -25,10 +22,7 @@ export function isPackageName(text: string): text is PackageName {
   return text.length <= MOST_CHARACTERS && PACKAGE_NAME.test(text);
 }
 
-/**
- * The package that carries an app's meta file: https://github.com/linkease/openwrt-app-meta calls
- * it so.
- */
+/** The package with an app's meta file (https://github.com/linkease/openwrt-app-meta). */
 export function metaPackageOf(app: string): string {
   return `${META_PREFIX}${app}`;
 }

@@ -40,10 +40,7 @@ interface Tools {
   noUpgrades: NoUpgrades;
 }
 
-/**
- * Of these packages those whose best version, which an upgrade would bring, such a feed has.
- * @returns the feed by name
- */
+/** Those whose best version, which an upgrade would bring, such a feed has; with its name. */
 export async function keptBack(
   tools: Tools,
   database: PackageDatabase,
@@ -53,11 +50,8 @@ export async function keptBack(
   const offers = await tools.manager.offers(wanted);
   const newer = [...offers].flatMap(([name, [best]]): [string, string][] => {
     const { version } = database.get(name) ?? {};
-    const isNewer =
-      best !== undefined &&
-      version !== undefined &&
-      tools.manager.compareVersions(best.version, version) > 0;
-    return isNewer ? [[name, best.version]] : [];
+    if (best === undefined || version === undefined) return [];
+    return tools.manager.compareVersions(best.version, version) > 0 ? [[name, best.version]] : [];
   });
   return keptVersions(tools, new Map(newer));
 }

@@ -18,10 +18,7 @@ export interface PreviewedChange {
   version: string;
   /** The version that is there before an upgrade. */
   fromVersion?: string;
-  /**
-   * `orphan`: it came as a dependency, and nothing needs it any more; `translation`: of an app, for
-   * the panel's language.
-   */
+  /** `orphan`: a dependency that nothing needs any more; `translation`: for the panel's language */
   reason: 'asked' | 'dependency' | 'orphan' | 'replaced' | 'translation';
   /** To be fetched; absent for removals, and if the feeds do not say. */
   downloadBytes?: number;

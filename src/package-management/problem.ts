@@ -13,10 +13,7 @@ export interface Problem {
   missing_bytes?: number;
 }
 
-/**
- * One text for each code, so that a page can translate them by the code. `{package}` stands for
- * the problem's package.
- */
+/** A text for each code, which pages translate by it. `{package}`: the problem's package. */
 export const REMEDIES = {
   not_found: 'Update the package lists, then search the store for the name of {package}.',
   dependency_missing:

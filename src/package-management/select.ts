@@ -9,9 +9,8 @@ import type { PackageBackend } from './manager.ts';
 export const BACKENDS: readonly [PackageBackend, ...PackageBackend[]] = [OPKG, APK];
 
 /**
- * The one whose database the device uses. If none has packages on record, as after a power cut that
- * left the record empty, the one whose program is there, else the first: its answers say what is
- * missing.
+ * The one whose database the device uses. If none has packages on record, as after a power cut, the
+ * one whose program is there, else the first: its answers say what is missing.
  * @param wanted option `packages.manager`: `auto`, or the name of one
  */
 export async function selectManager(
@@ -28,10 +27,7 @@ export async function selectManager(
 }
 
 /** A device that went from one to the other may have records of both. */
-async function hasProgram(
-  { onDevice }: Paths,
-  { programs = [] }: PackageBackend,
-): Promise<boolean> {
+async function hasProgram({ onDevice }: Paths, { programs = [] }: PackageBackend) {
   const found = await filter(programs, (program) => isThere(onDevice(program), constants.X_OK));
   return found.length > 0;
 }

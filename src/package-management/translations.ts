@@ -42,10 +42,7 @@ export async function translationsFor(
 }
 
 /** What the meta packages of apps among these need. */
-async function broughtBy(
-  { listing }: PackageTools['manager'],
-  names: readonly string[],
-): Promise<string[]> {
+async function broughtBy({ listing }: PackageTools['manager'], names: readonly string[]) {
   const metas = names.filter((name) => appOf(name).isApp);
   const found = new Set<string>();
   if (metas.length === 0) return [];

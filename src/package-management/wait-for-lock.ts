@@ -14,23 +14,18 @@ export const LOCK_PAUSE_MS = 200;
  * @throws DepotError command_failed after ten minutes
  */
 export async function waitForLock(
-  {
-    purpose,
-    file,
-    findHolder,
-  }: { purpose: string; file: string; findHolder: () => Promise<number | undefined> },
+  wait: { purpose: string; file: string; findHolder: () => Promise<number | undefined> },
   { note, signal }: Pick<StepContext, 'note' | 'signal'>,
 ): Promise<boolean> {
+  const { purpose, file, findHolder } = wait;
   // Not the time of day: a router's jumps by decades when it learns it.
   const deadline = performance.now() + LOCK_LIMIT_MS;
   let isNoted = false;
   for (let holder = await findHolder(); holder !== undefined; holder = await findHolder()) {
     const who = holder === 0 ? 'another process' : `process ${holder}`;
     if (performance.now() > deadline) {
-      throw failureError(purpose, {
-        code: 'locked',
-        reason: `${who} has held ${file} for ${LOCK_LIMIT_MS / 60_000} minutes`,
-      });
+      const reason = `${who} has held ${file} for ${LOCK_LIMIT_MS / 60_000} minutes`;
+      throw failureError(purpose, { code: 'locked', reason });
     }
     if (!isNoted) await note(`waiting: ${who} holds ${file}`);
     isNoted = true;

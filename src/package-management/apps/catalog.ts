@@ -5,7 +5,7 @@ import type { PackageManager } from '../manager.ts';
 import { withTag } from '../../http/etag.ts';
 import type { Log } from '../../log.ts';
 import { appItem, type AppItem, type AppMeta } from './app-meta.ts';
-import { createMetaReader, type MetaReader } from './meta-files.ts';
+import { createMetaReader, type MetaReader } from './app-meta.ts';
 import { metaPackageOf, type PackageName } from '../names.ts';
 import { createChangeThrottle } from './change-throttle.ts';
 
@@ -47,15 +47,12 @@ interface View extends CatalogSnapshot {
 const POLL_MS = 1000;
 
 /** @param afterChange called at the start and when somebody changed what is watched */
-export function createCatalog({
-  manager,
-  log,
-  afterChange = () => Promise.resolve(),
-}: {
+export function createCatalog(options: {
   manager: PackageManager;
   log: Log;
   afterChange?: () => Promise<void>;
 }) {
+  const { manager, log, afterChange = () => Promise.resolve() } = options;
   const metas = createMetaReader(manager.metaFolders, log);
   let view: Promise<View> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -152,10 +149,8 @@ async function watchFolders(
   const watcher = watch(folders, { depth: 0, ignoreInitial: true, persistent: true });
   watcher.on('all', throttle.hint);
   watcher.on('error', (error) => {
-    log.warn(
-      { reason: reasonOf(error) },
-      'cannot watch the package database: looking at it every second instead',
-    );
+    const what = 'cannot watch the package database: looking at it every second instead';
+    log.warn({ reason: reasonOf(error) }, what);
     poll ??= setInterval(() => void onChange(), POLL_MS);
   });
   await new Promise<void>((resolve) => {

@@ -41,16 +41,11 @@ export async function explained(
   const inFull = (text: string): string =>
     words === undefined ? text : `${text}; its last line is ${words}`;
   if (manager === undefined) {
-    return failureError(purpose, {
-      code: 'script_failed',
-      reason: inFull(reason),
-      remedy: 'Read the end of the task log for what the program complains about.',
-    });
+    const remedy = 'Read the end of the task log for what the program complains about.';
+    return failureError(purpose, { code: 'script_failed', reason: inFull(reason), remedy });
   }
-  return failureError(purpose, {
-    code: 'unknown',
-    reason: inFull(withEnding(reason, manager.name, context.job.lastExitCode)),
-  });
+  const ended = withEnding(reason, manager.name, context.job.lastExitCode);
+  return failureError(purpose, { code: 'unknown', reason: inFull(ended) });
 }
 
 async function obstacleTo(

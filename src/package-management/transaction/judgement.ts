@@ -6,10 +6,7 @@ import type { Chosen } from '../memory.ts';
 import type { ChangeWork } from './transaction.ts';
 import { isOnRecord } from '../choice.ts';
 
-/**
- * Whether a change came about, by the package database. Each plan that installs, upgrades or
- * removes packages judges by these.
- */
+/** Whether a change came about, by the database: what each plan of packages is judged by. */
 
 export function judgeInstall(
   after: PackageDatabase,
@@ -17,13 +14,9 @@ export function judgeInstall(
   { before }: { before: PackageDatabase },
 ): Shortfall | undefined {
   const absent = names.find((name) => !isInstalled(after, name));
-  return absent === undefined
-    ? notConfigured(before, after)
-    : {
-        reason: `${absent} is not installed`,
-        names: [absent],
-        change: { verb: 'install', names: [absent] },
-      };
+  if (absent === undefined) return notConfigured(before, after);
+  const change = { verb: 'install', names: [absent] } as const;
+  return { reason: `${absent} is not installed`, names: [absent], change };
 }
 
 /** Any package is looked at: one is configured also if one that it needs could not be. */
@@ -39,10 +32,7 @@ function notWhole(name: string): Shortfall {
   return { reason: `${name} is not fully installed`, names: [name] };
 }
 
-export function judgeUpgrade({
-  compareVersions,
-  isSolver,
-}: Pick<PackageManager, 'compareVersions' | 'isSolver'>): ChangeWork['judge'] {
+export function judgeUpgrade({ compareVersions, isSolver }: PackageManager): ChangeWork['judge'] {
   return (after, { names, expected = {} }, { before }) => {
     // What came as a dependency may be needed no more.
     const hasGone = (name: string): boolean =>
@@ -73,7 +63,6 @@ function keptBack(name: string, reason: string): Pick<Shortfall, 'likely'> {
 
 export function judgeRemoval(after: PackageDatabase, { names }: Chosen): Shortfall | undefined {
   const left = names.filter((name) => isOnRecord(after, name));
-  return left.length === 0
-    ? undefined
-    : { reason: `${left.join(', ')} is still there`, names: left };
+  if (left.length === 0) return undefined;
+  return { reason: `${left.join(', ')} is still there`, names: left };
 }

@@ -48,10 +48,8 @@ export interface KeptOptions {
 /** Left free beside the copies and what the change adds. */
 const FREE_BYTES = 2 * 1024 ** 2;
 
-export function createKeptPackages(
-  folder: string,
-  { manager, paths, room = () => Infinity }: KeptOptions,
-) {
+export function createKeptPackages(folder: string, options: KeptOptions) {
+  const { manager, paths, room = () => Infinity } = options;
   const indexFile = join(folder, 'index.json');
   const forget = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const readIndex = async (key: string): Promise<Index> => {
@@ -121,10 +119,7 @@ export interface Replacement {
   growthBytes: number;
 }
 
-/**
- * What a change replaces or removes, as the package manager itself would say.
- * @param planned what it has said already
- */
+/** What a change replaces or removes, by the manager. @param planned what it has said already */
 export async function replacedBy(
   manager: PackageManager,
   change: PackageChange,
@@ -133,12 +128,7 @@ export async function replacedBy(
   const { verb, names, file } = change;
   const asked = file === undefined ? names : [file.name];
   // A hint: what it does not name can still come back from a feed.
-  const changes =
-    planned ??
-    (await manager.preview(change).then(
-      (preview) => preview.changes,
-      () => [],
-    ));
+  const changes = planned ?? (await manager.preview(change).catch(() => undefined))?.changes ?? [];
   const replaced = changes.filter(({ action }) => action !== 'install').map(({ name }) => name);
   return {
     names: new Set([...(verb === 'install' && file === undefined ? [] : asked), ...replaced]),

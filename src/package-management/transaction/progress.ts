@@ -34,13 +34,10 @@ const SAID =
  * Reads how much of a change is done from what opkg and apk print, 0 to 100; apk counts packages
  * itself. What was read once counts, whatever pushes it out of the end of the output.
  */
-export function createPercentReader(): (
-  tail: string,
-  expected: ReadonlyMap<string, number> | undefined,
-) => number | undefined {
+export function createPercentReader() {
   const done = new Map<string, number>();
   let counted: number | undefined;
-  return (tail, expected) => {
+  return (tail: string, expected: ReadonlyMap<string, number> | undefined): number | undefined => {
     for (const [, at, all, verb, name = ''] of tail.matchAll(SAID)) {
       if (all !== undefined) counted = (100 * (Number(at) - 1)) / Number(all);
       const part = verb === 'Installing' || verb === 'Upgrading' ? UNPACKED_PART : 1;

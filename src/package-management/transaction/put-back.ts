@@ -83,9 +83,8 @@ export async function reportPutBack(
     const what = isPresent(now) ? `${now.version} stays` : 'it is gone';
     context.addToError(`${name} ${version} could not be put back: ${what}`);
   }
-  const back = toPutBack
-    .read(context)
-    .putBack.wanted.filter((name) => lost.every((entry) => entry.name !== name));
+  const { wanted } = toPutBack.read(context).putBack;
+  const back = wanted.filter((name) => lost.every((entry) => entry.name !== name));
   if (back.length > 0) await context.note(`${back.join(', ')} is as it was before`);
   context.reportChanged(changedPackages(before, after));
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Command } from '../../device/command.ts';
 import { KILLED } from '../../jobs/exit-file.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
-import { plainAct, retryFrom, type Jump, type Step, type StepContext } from '../../jobs/plan.ts';
+import { plainAct, retryFrom, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isClosedCircle, packagesThatCame } from '../dependencies.ts';
 import { changedPackages, halfInstalled } from '../half-installed.ts';
 import type { PackageManager, Repair } from '../manager.ts';
@@ -32,10 +32,7 @@ export const accepted = transactionSlots('the judgement', {
   isDone: v.optional(v.boolean(), false),
 });
 
-/**
- * Whether the package manager may have changed anything; not before it is about to. What is
- * different until then is of others.
- */
+/** Whether the manager may have changed anything; what is different until then is of others. */
 export const begun = transactionSlots('the change', { isBegun: v.optional(v.boolean(), true) });
 
 /**
@@ -56,13 +53,10 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
     }
   });
   // Each of the two commands by itself: the second one's exit code takes the place of the first's.
-  const repeatIfShutOut = async (
-    context: StepContext,
-    part: keyof Repair,
-  ): Promise<Jump | undefined> =>
-    findings.read(context)[part].length > 0 && (await around.wasShutOut(context))
-      ? retryFrom(prepare)
-      : undefined;
+  const repeatIfShutOut = async (context: StepContext, part: keyof Repair) => {
+    const isRun = findings.read(context)[part].length > 0;
+    return isRun && (await around.wasShutOut(context)) ? retryFrom(prepare) : undefined;
+  };
   return [
     plainAct('assess', 'see what is left', (context) => assess(tools, context, work)),
     prepare,
@@ -72,13 +66,11 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
       mustSucceed: false,
       command: async (context) => removalCommand(manager, findings.read(context).came),
     },
-    plainAct(
-      'judge-undo',
-      'check: undo',
-      async (context) =>
-        (await repeatIfShutOut(context, 'came')) ??
-        ((await isRemovalUnfinished(tools, context)) ? retryFrom(prepare) : undefined),
-    ),
+    plainAct('judge-undo', 'check: undo', async (context) => {
+      const jump = await repeatIfShutOut(context, 'came');
+      if (jump !== undefined) return jump;
+      return (await isRemovalUnfinished(tools, context)) ? retryFrom(prepare) : undefined;
+    }),
     {
       id: 'configure',
       label: 'configure',
@@ -106,10 +98,7 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
  * Whether the removal is to be done again: a package manager that was ended, or that could not
  * write, may have removed files and recorded nothing. Once: what is in its way may stay there.
  */
-async function isRemovalUnfinished(
-  { manager }: PackageTools,
-  context: StepContext,
-): Promise<boolean> {
+async function isRemovalUnfinished({ manager }: PackageTools, context: StepContext) {
   const { came, isUndoneAgain } = findings.read(context);
   if (came.length === 0 || isUndoneAgain) return false;
   const now = await manager.installed();
@@ -140,11 +129,7 @@ const findings = transactionSlots('the repair', {
   damage: v.optional(v.string()),
 });
 
-async function assess(
-  { manager }: PackageTools,
-  context: StepContext,
-  work: RepairWork,
-): Promise<void> {
+async function assess({ manager }: PackageTools, context: StepContext, work: RepairWork) {
   const { job, note } = context;
   const { around } = manager;
   // Nothing was changed, or the change was judged well and stays.
@@ -154,8 +139,7 @@ async function assess(
     findings.write(context, { damage: damage.reason });
     await note(damage.reason);
   }
-  // Before orphans are looked for, which may wait: what somebody else installs meanwhile did not
-  // come with this job.
+  // Ahead of the search for orphans, which may wait: what comes meanwhile is not this job's.
   const range = await rangeOf(manager, work);
   const found = compare(work, range.before, range.now);
   const own = work.databaseBefore === undefined ? ownPackages(context, range) : undefined;
@@ -164,9 +148,8 @@ async function assess(
   await attempt(context, async () => {
     const orphans = await around.removeOrphans(context, job.startedAt ?? job.createdAt);
     if (orphans.length === 0) return;
-    await note(
-      `files of ${orphans.join(', ')} are removed: ${manager.name} did not get to record them`,
-    );
+    const lost = orphans.join(', ');
+    await note(`files of ${lost} are removed: ${manager.name} did not get to record them`);
   });
 }
 
@@ -180,11 +163,7 @@ function isAccepted(context: StepContext, work: RepairWork): boolean {
   return work.isAccepted?.(context) ?? accepted.read(context).isDone;
 }
 
-function compare(
-  { removesWhatCame }: RepairWork,
-  before: PackageDatabase,
-  now: PackageDatabase,
-): Repair {
+function compare({ removesWhatCame }: RepairWork, before: PackageDatabase, now: PackageDatabase) {
   const came = removesWhatCame ? packagesThatCame(before, now) : [];
   const half = halfInstalled(before, now).map(({ name }) => name);
   return { came, half: half.filter((name) => !came.includes(name)) };
@@ -206,28 +185,19 @@ async function report({ manager }: PackageTools, context: StepContext): Promise<
 }
 
 /** Reports the packages that the job has left changed after the repair. */
-async function reportLeft(
-  { manager }: PackageTools,
-  context: StepContext,
-  work: RepairWork,
-): Promise<void> {
+async function reportLeft({ manager }: PackageTools, context: StepContext, work: RepairWork) {
   if (isUntouched(context, work)) return;
   const { before, now } = await rangeOf(manager, work);
   // After an accepted change the database of before is overwritten with the job's own outcome.
   if (!isAccepted(context, work)) context.reportChanged(changedPackages(before, now));
 }
 
-async function rangeOf(
-  { installed, around }: PackageManager,
-  { databaseBefore }: RepairWork,
-): Promise<{ before: PackageDatabase; now: PackageDatabase }> {
+async function rangeOf({ installed, around }: PackageManager, { databaseBefore }: RepairWork) {
   const now = await installed();
   return { before: (await databaseBefore?.()) ?? (await around.databaseBefore()) ?? now, now };
 }
 
-/**
- * Nothing came or is half installed that was not accepted, so that the database has the last word.
- */
+/** Nothing came or is half installed that was not accepted: the database has the last word. */
 async function acceptIfComplete(
   { manager: { around } }: PackageTools,
   context: StepContext,

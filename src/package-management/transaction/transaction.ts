@@ -40,18 +40,12 @@ export function transaction(tools: PackageTools, name: string, work: ChangeWork)
   const isComplete = work.isComplete ?? completeness(tools, work);
   const removesWhatCame = work.removesWhatCame === true;
   const repair = repairSteps(tools, { removesWhatCame, isComplete });
-  const { behind = [] } = work;
+  const { behind = [], putsBack } = work;
   const steps = below(name, changeSteps(tools, work, name));
   if (!isKept(name, work)) return { steps: [...steps, ...behind], repair };
   const close = tools.undo.closeStep(work);
-  const { putsBack } = work;
-  const whole = putsBack
-    ? reversalSteps(tools, repair, {
-        isComplete,
-        isAroundRepair: removesWhatCame,
-        isOfAll: putsBack === 'half',
-      })
-    : repair;
+  const reversed = { isComplete, isAroundRepair: removesWhatCame, isOfAll: putsBack === 'half' };
+  const whole = putsBack ? reversalSteps(tools, repair, reversed) : repair;
   return { steps: [...steps, ...behind, close], repair: [...whole, close] };
 }
 
@@ -177,8 +171,7 @@ function judgeStep(
     }
     await record?.(after, { job: context.job, before });
     accepted.write(context, { isDone: true });
-    // Whatever comes of it, the job has done what it is for; the next one keeps a copy of its
-    // own.
+    // Whatever comes of it, the job has done what it is for; the next one keeps its own copy.
     await around
       .accept()
       .catch(async (error: unknown) => context.note(reasonOf(error)).catch(() => undefined));

@@ -131,12 +131,9 @@ function rebuilt(
 /** Replaced versions that cannot come back: no copy has them, and no feed offers them. */
 async function lostOf(
   { manager, paths }: UndoTools,
-  {
-    folder,
-    jobId,
-    packages,
-  }: { folder: string; jobId: string; packages: readonly ChangedPackage[] },
+  copied: { folder: string; jobId: string; packages: readonly ChangedPackage[] },
 ): Promise<string[]> {
+  const { folder, jobId, packages } = copied;
   const copies = await createKeptPackages(folder, { manager, paths }).find(jobId);
   const absent = packages.filter(
     ({ name, before }) => before !== undefined && copies.get(name)?.version !== before,

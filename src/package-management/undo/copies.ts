@@ -33,9 +33,8 @@ import { NOTHING_REPLACED, replaced } from './record.ts';
 import type { UndoStore } from './store.ts';
 
 /**
- * Keeps what a job replaces, so that it can be taken back: package files, packed as they are
- * installed, what the package manager has on record of them, and the files below /etc that the job
- * changes. Invariants:
+ * Keeps what a job replaces, so that it can be taken back: package files, packed as installed, what
+ * is on record of them, and the files below /etc that the job changes. Invariants:
  *  - it stands on record before the command begins, and says after it what of that was replaced;
  *  - what cannot be kept fails no job but one that has to be able to go back.
  */

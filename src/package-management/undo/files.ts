@@ -103,10 +103,7 @@ async function withFile<Result>(
   }
 }
 
-/**
- * What is there now. In a folder that somebody else can write names lead wherever they say: nothing
- * of it counts.
- */
+/** What is there now, but in a folder that others can write, where names lead wherever they say. */
 export async function scanFiles(scope: FileScope): Promise<FileStates> {
   const entries: [string, Stats][] = [];
   const isExcluded = (path: string): boolean =>
@@ -221,8 +218,7 @@ export async function putFileBack(file: ChangedFile, folder: string): Promise<vo
   const [mode = '600', uid, gid] = words;
   const copy = join(folder, copyName(file.path));
   const { atime, mtime } = await lstat(copy);
-  await replaceFile(path, await readFile(copy), {
-    ...{ mode: Number.parseInt(mode, 8), uid: Number(uid), gid: Number(gid) },
-  });
+  const owner = { mode: Number.parseInt(mode, 8), uid: Number(uid), gid: Number(gid) };
+  await replaceFile(path, await readFile(copy), owner);
   await utimes(path, atime, mtime);
 }

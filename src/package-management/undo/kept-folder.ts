@@ -51,21 +51,14 @@ export function versionsIn(database: PackageDatabase): Record<string, string> {
   return Object.fromEntries(present.map(({ name, version }) => [name, version]));
 }
 
-export async function recordsIn(
-  manager: PackageManager,
-  database: PackageDatabase,
-): Promise<Map<string, string>> {
+export async function recordsIn(manager: PackageManager, database: PackageDatabase) {
   const present = [...database.values()].filter(isPresent);
   const names = present.flatMap(({ name, askedAs = [] }) => [name, ...askedAs]);
   return (await manager.restoration()).recordsOf([...new Set(names)]);
 }
 
 /** Files below /etc that come and go with packages themselves. */
-export async function filesOf(
-  manager: PackageManager,
-  paths: Paths,
-  names: readonly string[],
-): Promise<string[]> {
+export async function filesOf(manager: PackageManager, paths: Paths, names: readonly string[]) {
   const found: string[] = [];
   for (const name of names) {
     const { files = [], config = [] } = (await manager.listing.record(name)) ?? {};

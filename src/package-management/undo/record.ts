@@ -42,9 +42,7 @@ const entries = {
 };
 
 /** What a job replaced. It is kept with the job; the copies lie in a folder of the job's id. */
-export const replaced = slots('what was replaced', {
-  undo: v.optional(v.object(entries), {}),
-});
+export const replaced = slots('what was replaced', { undo: v.optional(v.object(entries), {}) });
 export type Replaced = ReturnType<typeof replaced.read>['undo'];
 
 export const NOTHING_REPLACED: Replaced = { marked: [], files: [], lost: [] };

@@ -41,9 +41,8 @@ const JOB_ID = /^[0-9a-f]{32}$/;
 export function createUndoStore(options: UndoStoreOptions) {
   const { paths, limitBytes } = options;
   const pins: ((jobId: string) => boolean)[] = [];
-  const { limitOf, makeRoom } = createRooms(limitBytes, (jobId) =>
-    pins.some((isNeeded) => isNeeded(jobId)),
-  );
+  const isPinned = (jobId: string): boolean => pins.some((isNeeded) => isNeeded(jobId));
+  const { limitOf, makeRoom } = createRooms(limitBytes, isPinned);
   const memory: Place = { kind: 'memory', folder: join(paths.uploadDir, 'undo') };
   const answers = createDiskAsking();
   const locations = async (): Promise<Place[]> => [
