@@ -53,10 +53,8 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         act: async (context) => {
           const { folder, ...feed } = await choose(tools, isComing, context);
           const { key } = job.params;
-          const newKey =
-            folder === undefined || key === undefined
-              ? undefined
-              : await feeds.newKeyName(key, folder);
+          const isNewKey = folder !== undefined && key !== undefined;
+          const newKey = isNewKey ? await feeds.newKeyName(key, folder) : undefined;
           checked.write(context, { ...feed, folder, newKey });
         },
       },
@@ -79,9 +77,8 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
           else if (upgrades !== undefined) await noUpgrades.set(feed.name, upgrades === '0');
           if (isSwitched && folder === undefined) {
             // Harmless: no package manager reads the list of a feed that it does not have.
-            await feeds
-              .forget(feed)
-              .catch((error: unknown) => note(`its list stays: ${reasonOf(error)}`));
+            const stays = (error: unknown) => note(`its list stays: ${reasonOf(error)}`);
+            await feeds.forget(feed).catch(stays);
           }
         },
       },
@@ -104,10 +101,7 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
 }
 
 /** What the job brought, unless the feed is on all the same. */
-async function unusedOf(
-  feeds: FeedSettings,
-  context: StepContext,
-): Promise<ReturnType<typeof checked.find>> {
+async function unusedOf(feeds: FeedSettings, context: StepContext) {
   const found = checked.find(context);
   if (found === undefined) return undefined;
   const setup = await feeds.read();
@@ -166,11 +160,7 @@ export function assertNew(feeds: readonly ConfiguredFeed[], { name, url }: Feed)
 }
 
 /** @throws DepotError not_found, conflict for a feed that cannot be removed */
-export function findFeed(
-  feeds: readonly ConfiguredFeed[],
-  name: string,
-  isToBeRemoved: boolean,
-): Feed {
+export function findFeed(feeds: readonly ConfiguredFeed[], name: string, isToBeRemoved: boolean) {
   const feed = feeds.find((candidate) => candidate.name === name);
   if (feed === undefined) throw new DepotError('not_found', `cannot find a feed named ${name}`);
   if (isToBeRemoved && feed.kind === 'system') {
@@ -183,11 +173,7 @@ export function findFeed(
 }
 
 /** @returns the folder that has what was fetched */
-async function fetchAndCheck(
-  tools: FeedTools,
-  feed: Feed,
-  { job, note, signal }: StepContext,
-): Promise<string> {
+async function fetchAndCheck(tools: FeedTools, feed: Feed, { job, note, signal }: StepContext) {
   for (const { url } of await tools.feeds.filesOf(feed)) await note(`fetching ${url}`);
   const folder = await fetchChecked(tools, feed, { key: job.params.key, signal });
   await note('the list is whole, and what signs it is trusted');

@@ -38,11 +38,9 @@ export function createFeedReader(
 }
 
 /** Packages by feed; counted anew when the lists change. */
-function createCounter(
-  listing: PackageManager['listing'],
-): () => Promise<ReadonlyMap<string, number>> {
+function createCounter(listing: PackageManager['listing']) {
   let known: { version: string; counts: ReadonlyMap<string, number> } | undefined;
-  return async () => {
+  return async (): Promise<ReadonlyMap<string, number>> => {
     const version = await listing.version();
     if (known?.version !== version) {
       const counts = new Map<string, number>();

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { flag, isOn } from '../../http/parameter-schemas.ts';
+import { flag, isOn, mostCharacters } from '../../http/parameter-schemas.ts';
 import { json, revalidated } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 import { DepotError } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { FeedSettings } from '../../package-management/feed-settings.ts';
-import { feedName, feedUrl, keyText, knownName } from './parameters.ts';
 import { assertNew, findFeed } from './plan.ts';
 import type { FeedAnswer } from './documentation.ts';
+import { HOST_PATTERN, PORT_PATTERN } from '../../http/host-patterns.ts';
 
 export interface FeedRouteTools extends Pick<FeatureContext, 'submit'> {
   feeds: FeedSettings;
@@ -17,11 +17,8 @@ export interface FeedRouteTools extends Pick<FeatureContext, 'submit'> {
 
 /** What is known at once is refused at once; the task looks again. */
 export function feedRoutes({ feeds, read, submit }: FeedRouteTools): Route[] {
-  const begin = async (
-    kind: string,
-    name: string,
-    params: Record<string, string>,
-  ): Promise<Response> => json(submissionResult(await submit(kind, name, params)));
+  const begin = async (kind: string, name: string, params: Record<string, string>) =>
+    json(submissionResult(await submit(kind, name, params)));
   return [
     get({
       path: 'admin/store/feeds',
@@ -66,10 +63,8 @@ export function feedRoutes({ feeds, read, submit }: FeedRouteTools): Route[] {
       params: { name: knownName, enabled: v.optional(flag), upgrades: v.optional(flag) },
       handle: async ({ params: { name, enabled, upgrades } }) => {
         if (enabled === undefined && upgrades === undefined) {
-          throw new DepotError(
-            'bad_request',
-            'cannot change the feed: a parameter is missing: enabled or upgrades',
-          );
+          const message = 'cannot change the feed: a parameter is missing: enabled or upgrades';
+          throw new DepotError('bad_request', message);
         }
         findFeed((await feeds.read()).feeds, name, false);
         return begin('set_feed', name, {
@@ -80,3 +75,45 @@ export function feedRoutes({ feeds, read, submit }: FeedRouteTools): Route[] {
     }),
   ];
 }
+
+/**
+ * With opkg the name of a file, too: the feed's list, beside which `NAME.sig` has its signature.
+ * Without lookahead: an end of four characters, one of which is another than in `.sig`.
+ */
+const CHARACTER = '[A-Za-z0-9._-]';
+const NO_SIG =
+  `[A-Za-z0-9_-]${CHARACTER}{3}|[.][A-Za-rt-z0-9._-]${CHARACTER}{2}` +
+  `|[.]s[A-Za-hj-z0-9._-]${CHARACTER}|[.]si[A-Za-fh-z0-9._-]`;
+
+const feedName = v.pipe(
+  v.string(),
+  v.maxLength(64, 'at most 64 characters are allowed'),
+  v.regex(
+    new RegExp(`^[A-Za-z0-9](?:${CHARACTER}{0,3}|${CHARACTER}*(?:${NO_SIG}))$`),
+    'a name of a feed is letters, digits and . _ -, beginning with a letter or digit, and does ' +
+      'not end with .sig',
+  ),
+);
+
+/** A name as it stands in a file that somebody else wrote; it is only compared. */
+const knownName = v.pipe(v.string(), v.minLength(1, 'a name is expected'), mostCharacters(200));
+
+const HOST = `${HOST_PATTERN}[.]?(?::${PORT_PATTERN})?`;
+const FEED_URL = new RegExp(`^https?://${HOST}(?:/[A-Za-z0-9._~%!&()*+,;=:@/-]*)?$`);
+
+/**
+ * It becomes a word of a line, an argument of a program and the beginning of other addresses: no
+ * blank, quote, backslash or `$`, no query, fragment, nor password, which every user could read.
+ */
+const feedUrl = v.pipe(
+  v.string(),
+  v.maxLength(512, 'at most 512 characters are allowed'),
+  v.regex(FEED_URL, 'an address of http or https is expected, without a log-in, blanks, ? and #'),
+);
+
+/** Public keys are some hundred characters. */
+const keyText = v.pipe(
+  v.string(),
+  mostCharacters(1024),
+  v.regex(/^[\n\r\x20-\x7e]+$/, 'the text of a public key is expected'),
+);

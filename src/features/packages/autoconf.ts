@@ -19,9 +19,7 @@ export function autoconfPlan(context: ScriptContext): Plan {
   return { steps: [autoconfStep(context)], repair: [] };
 }
 
-/**
- * Runs the script that configures the app. It fails the job if there is none, or if it fails.
- */
+/** Runs the script that configures the app. It fails the job if there is none, or if it fails. */
 export function autoconfStep(context: ScriptContext): CommandStep {
   return {
     id: 'configure',
@@ -41,13 +39,10 @@ export function autoconfStep(context: ScriptContext): CommandStep {
     },
     failure: async ({ job, lastPrinted }) => {
       const words = lastWords(plainLines(await lastPrinted(EXPLAINED_BYTES).catch(() => '')));
-      return failureError(`configure ${job.subject}`, {
-        code: 'script_failed',
-        package: job.subject,
-        reason:
-          `its configuration script ended with exit code ${job.lastExitCode ?? 'none'}` +
-          (words === undefined ? '' : `: ${words}`),
-      });
+      const ended = `its configuration script ended with exit code ${job.lastExitCode ?? 'none'}`;
+      const reason = words === undefined ? ended : `${ended}: ${words}`;
+      const failure = { code: 'script_failed', package: job.subject, reason } as const;
+      return failureError(`configure ${job.subject}`, failure);
     },
   };
 }
@@ -65,25 +60,18 @@ async function findScript(
   return isThere ? { argv: ['/bin/sh', file], environment, cwd: '/' } : undefined;
 }
 
-/**
- * The variables that configuration scripts read (openwrt-app-meta): folders below the path chosen,
- * and whether to start.
- */
-function autoconfEnvironment({ subject, params }: Readonly<Job>): Record<string, string> {
-  const { path } = params;
-  const folders = path === undefined || path === '' ? {} : foldersBelow(path === '/' ? '' : path);
+/** The variables that scripts read (openwrt-app-meta): folders below the path, whether to start. */
+function autoconfEnvironment({ subject, params: { path = '', enable } }: Readonly<Job>) {
+  const base = path === '/' ? '' : path;
+  const folders = {
+    ISTORE_CONF_DIR: `${base}/Configs`,
+    ISTORE_CACHE_DIR: `${base}/Caches`,
+    ISTORE_PUBLIC_DIR: `${base}/Public`,
+    ISTORE_DL_DIR: `${base}/Public/Downloads`,
+  };
   return {
     ISTORE_AUTOCONF: subject,
-    ...folders,
-    ...(isOff(params.enable) ? { ISTORE_DONT_START: '1' } : {}),
-  };
-}
-
-function foldersBelow(path: string): Record<string, string> {
-  return {
-    ISTORE_CONF_DIR: `${path}/Configs`,
-    ISTORE_CACHE_DIR: `${path}/Caches`,
-    ISTORE_PUBLIC_DIR: `${path}/Public`,
-    ISTORE_DL_DIR: `${path}/Public/Downloads`,
+    ...(path === '' ? {} : folders),
+    ...(isOff(enable) ? { ISTORE_DONT_START: '1' } : {}),
   };
 }

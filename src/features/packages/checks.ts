@@ -2,15 +2,16 @@ import { release } from 'node:os';
 import { readProcess } from '../../device/process-table.ts';
 import { listNames } from '../../package-management/names.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
-import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
+import {
+  isPresent,
+  type InstalledPackage,
+  type PackageDatabase,
+} from '../../package-management/database.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 
 type Examined = Pick<PackageManager, 'name' | 'diagnosis' | 'installed'>;
 
-/**
- * The state of the packages, as the package manager has it on record.
- * @param isLive whether the kernel that runs is the device's own
- */
+/** The state of the packages, as on record. @param isLive whether the kernel is the device's own */
 export function packageChecks(manager: Examined, isLive: boolean): readonly DeviceCheck[] {
   const { installed } = manager;
   return [
@@ -91,27 +92,23 @@ async function judgeLock({ name, diagnosis }: Examined): Promise<Finding> {
  * @param running the kernel's own version (uname(2)); undefined if it is not the device's
  */
 export function judgeKernel(running: string | undefined, database: PackageDatabase): Finding {
-  const modules = [...database.values()].filter(
-    (entry) => isPresent(entry) && entry.name.startsWith('kmod-'),
-  );
-  if (modules.length === 0) {
+  const isModule = (entry: InstalledPackage): boolean => entry.name.startsWith('kmod-');
+  const modules = [...database.values()].filter(isPresent).filter(isModule);
+  const count = modules.length;
+  if (count === 0) {
     return { state: 'skipped', message: 'no kernel modules came as packages' };
   }
   if (running === undefined) {
-    return {
-      state: 'skipped',
-      message:
-        `${modules.length} packages of kernel modules are there, and the kernel that runs is not ` +
-        'that of main.root',
-    };
+    const text =
+      `${count} packages of kernel modules are there, and the kernel that runs is not ` +
+      'that of main.root';
+    return { state: 'skipped', message: text };
   }
   const [number = running] = /^\d+(\.\d+)*/.exec(running) ?? [];
   const strange = modules.filter(({ version }) => !startsWithVersion(version, number));
   if (strange.length === 0) {
-    return {
-      state: 'ok',
-      message: `all ${modules.length} packages of kernel modules are for the kernel ${number}`,
-    };
+    const text = `all ${count} packages of kernel modules are for the kernel ${number}`;
+    return { state: 'ok', message: text };
   }
   const names = strange.slice(0, MOST_NAMES).map(({ name, version }) => `${name} ${version}`);
   return {

@@ -24,11 +24,7 @@ import { retriedStart } from '../../jobs/retried-start.ts';
 
 const MIB = 1024 ** 2;
 
-/**
- * When the watch for changes by others begins: it is a fifth of a start's work, and whoever waits
- * for the first answer need not wait for it. It begins with a look, which takes in what changed
- * until then.
- */
+/** The watch for changes is a fifth of a start's work: the first answer does not wait for it. */
 const WATCH_MS = 200;
 
 /** Apps and packages: what is installed, and the jobs that change it. */
@@ -54,8 +50,7 @@ export async function createPackagesFeature(
     isCopied = true;
   };
   const catalog = createCatalog({ manager, log, afterChange });
-  // A change that is done is copied by its own last step. What another one left is not, and waits
-  // for the copy until nothing of the lane is open any more.
+  // A change that is done is copied by its own last step; what another one left, when all is over.
   const endOf = queue.onChange(({ lane, state }) => {
     if (lane !== PACKAGE_LANE || !isEnded(state)) return;
     isCopied &&= state === 'done';
@@ -63,21 +58,13 @@ export async function createPackagesFeature(
   });
   const updateEveryHours = (): number =>
     valuesOf(context.config(), PACKAGES_SECTION).update_every_h;
-  const regular = createRegularUpdate({
-    ...context,
-    feeds: manager.feeds,
-    everyHours: updateEveryHours,
-  });
+  const { feeds } = manager;
+  const regular = createRegularUpdate({ ...context, feeds, everyHours: updateEveryHours });
   const expected = createExpectedChanges();
-  const undo = createUndoCopies({
-    manager,
-    paths: context.paths,
-    store: createUndoStore({
-      paths: context.paths,
-      limitBytes: () => context.config().main.undo_mb * MIB,
-    }),
-  });
-  const { uciDir } = context.paths;
+  const { paths } = context;
+  const limitBytes = (): number => context.config().main.undo_mb * MIB;
+  const undo = createUndoCopies({ manager, paths, store: createUndoStore({ paths, limitBytes }) });
+  const { uciDir } = paths;
   const containers = containersOf(manager);
   const tools: PackageTools = {
     ...{ manager, catalog, expected, undo, uciDir, updateEveryHours, containers },

@@ -37,19 +37,16 @@ export function holdRoutes(tools: HoldTools): Route[] {
  * any would upgrade the app.
  * @throws DepotError not_found if it is not installed, conflict while a task changes packages
  */
-async function setHold(
-  { manager, catalog, queue }: HoldTools,
-  subject: string,
-  isHeld: boolean,
-): Promise<void> {
+async function setHold(tools: HoldTools, subject: string, isHeld: boolean): Promise<void> {
+  const { manager, catalog, queue } = tools;
   const purpose = isHeld ? `hold ${subject}` : `release ${subject}`;
   const refused = (code: 'not_found' | 'conflict', why: string, explanation: Explanation): Error =>
     new DepotError(code, `cannot ${purpose}: ${why}`, { explanation });
   const database = await manager.installed();
   // What is held may be asked for and not be there.
-  const known = (await packagesOf({ catalog }, subject)).filter((name) =>
-    isHeld ? isPresent(database.get(name)) : isOnRecord(database, name),
-  );
+  const isKnown = (name: string): boolean =>
+    isHeld ? isPresent(database.get(name)) : isOnRecord(database, name);
+  const known = (await packagesOf({ catalog }, subject)).filter(isKnown);
   if (known.length === 0) {
     const remedy = ADVICE.notInstalled;
     throw refused('not_found', 'it is not installed', { code: 'not_found', remedy });

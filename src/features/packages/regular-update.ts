@@ -79,10 +79,8 @@ export function createRegularUpdate({
 
 /** proc_net(5): the destination of a default route is all zeros. */
 async function hasDefaultRoute(): Promise<boolean> {
-  const [four = '', six = ''] = await Promise.all(
-    ['/proc/net/route', '/proc/net/ipv6_route'].map((path) =>
-      readFile(path, 'latin1').catch(() => ''),
-    ),
-  );
+  const files = ['/proc/net/route', '/proc/net/ipv6_route'];
+  const texts = files.map((path) => readFile(path, 'latin1').catch(() => ''));
+  const [four = '', six = ''] = await Promise.all(texts);
   return /^\S+\s+00000000\s/m.test(four) || /^0{32} 00 (?!.*\slo$)/m.test(six);
 }

@@ -146,10 +146,7 @@ async function answerToken(
   return json({ token, may_write: mayWrite ? undefined : false, panel_url: url });
 }
 
-/**
- * The subject of the job, and its parameters.
- * @throws DepotError bad_request unless there is either a name or `all`
- */
+/** The job's subject and parameters. @throws DepotError bad_request for neither or both */
 function upgradeTarget({
   package: name,
   all,
@@ -164,18 +161,11 @@ function upgradeTarget({
   return name === undefined ? ['', { all: '1' }] : [name, {}];
 }
 
-function conflictResult(
-  kind: string,
-  subject: string,
-  { id, command, kind: other }: Job,
-): TaskResult {
-  return {
-    code: 1,
-    stdout: '',
-    stderr:
-      `cannot ${kind} ${subject}: task ${id} (${command}) is queued and would ${other} it; ` +
-      'stop that task first',
-  };
+function conflictResult(kind: string, subject: string, { id, command, kind: other }: Job) {
+  const stderr =
+    `cannot ${kind} ${subject}: task ${id} (${command}) is queued and would ${other} it; ` +
+    'stop that task first';
+  return { code: 1, stdout: '', stderr };
 }
 
 /** Code while the task has not ended, as iStore's task log has it. */

@@ -95,16 +95,14 @@ export function previewRoutes(
           const { restore, ...plan } = await limited(() => others.restore(backup, as));
           return json({ ...(await answerOf(plan)), ...restore });
         }
-        const subjects = subjectsOf(params);
         const { previewChange } = await import('../../package-management/change-preview.ts');
-        const plan = await limited(() =>
-          previewChange(tools, {
-            ...{ operation: wanted, subjects },
-            isUntranslated: isOff(params.translations),
-            isOfSystem: isOn(params.system),
-            lastFetch: lastFetch(jobs()),
-          }),
-        );
+        const request = {
+          ...{ operation: wanted, subjects: subjectsOf(params) },
+          isUntranslated: isOff(params.translations),
+          isOfSystem: isOn(params.system),
+          lastFetch: lastFetch(jobs()),
+        };
+        const plan = await limited(() => previewChange(tools, request));
         return json(await answerOf(plan));
       },
     }),
@@ -147,14 +145,9 @@ function textOf({ changes, problems, isPossible, freeBytes, ...left }: ChangePre
 }
 
 function itemOf({ name, version, reason, ...rest }: PreviewedChange): object {
-  return {
-    name,
-    version,
-    from_version: rest.fromVersion,
-    reason,
-    download_bytes: rest.downloadBytes,
-    disk_bytes: rest.diskBytes,
-  };
+  const { fromVersion, downloadBytes, diskBytes } = rest;
+  const bytes = { download_bytes: downloadBytes, disk_bytes: diskBytes };
+  return { name, version, from_version: fromVersion, reason, ...bytes };
 }
 
 function sum(amounts: readonly number[]): number {

@@ -16,11 +16,8 @@ import {
 } from '../../../package-management/transaction/transaction.ts';
 
 /** install: the app's meta package, and the app's configuration if that was asked for. */
-export function installPlan(
-  tools: PackageTools,
-  scripts: ScriptContext,
-  { subject, params }: Job,
-): Plan {
+export function installPlan(tools: PackageTools, scripts: ScriptContext, job: Job): Plan {
+  const { subject, params } = job;
   const choose = async (context: StepContext): Promise<void> => {
     await tools.manager.around.needSpace(`install ${subject}`);
     const names = await packagesToInstall(tools, [subject]);
@@ -37,9 +34,7 @@ export function installPlan(
     judge: judgeInstall,
     record: (after, { job: own }) => keepAsked(tools, after, chosen.find(own)?.names ?? []),
   };
-  if (!isOn(params.autoconf)) {
-    return transaction(tools, ONLY, work);
-  }
+  if (!isOn(params.autoconf)) return transaction(tools, ONLY, work);
   // The installation is not the whole of it.
   const isComplete = (): Promise<boolean> => Promise.resolve(false);
   return transaction(tools, ONLY, { ...work, isComplete, behind: [autoconfStep(scripts)] });

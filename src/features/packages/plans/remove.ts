@@ -23,11 +23,8 @@ import { settingsOf } from '../../../package-management/change-preview.ts';
 import { systemFailure } from '../../../package-management/system-packages.ts';
 
 /** remove: the app and what came with it, but nothing that another package needs. */
-export function removePlan(
-  tools: PackageTools,
-  { onDevice }: Pick<Paths, 'onDevice'>,
-  { subject, params }: Job,
-): Plan {
+export function removePlan(tools: PackageTools, { onDevice }: Paths, job: Job): Plan {
+  const { subject, params } = job;
   const purpose = `remove ${subject}`;
   const choose = async (context: StepContext): Promise<void> => {
     const database = await tools.manager.installed();
@@ -35,15 +32,12 @@ export function removePlan(
     if (target === undefined) throw failureError(purpose, notInstalled(subject));
     const image = await tools.manager.imagePackages();
     const names = removalSet(database, [target], image);
-    const refused = isOn(params.system)
-      ? undefined
-      : await systemFailure(tools.manager, [target], names);
+    const isAllowed = isOn(params.system);
+    const refused = isAllowed ? undefined : await systemFailure(tools.manager, [target], names);
     if (refused !== undefined) throw failureError(purpose, refused);
     const isCircle = isClosedCircle(database, names);
-    await tools.containers.choose(context, {
-      ...{ subject, packages: names },
-      isPurge: isOn(params.purge),
-    });
+    const isPurge = isOn(params.purge);
+    await tools.containers.choose(context, { subject, packages: names, isPurge });
     kept.write(context, { settings: await settingsOf(tools.manager, names) });
     remember(context, tools.manager, { verb: 'remove', names, isCircle });
   };
@@ -75,9 +69,7 @@ function removeLeftContainers({ manager, containers: { remove } }: PackageTools)
   };
 }
 
-const kept = transactionSlots('what goes', {
-  settings: v.optional(v.array(v.string()), []),
-});
+const kept = transactionSlots('what goes', { settings: v.optional(v.array(v.string()), []) });
 
 /** Package managers leave configuration files that were changed, without a word. */
 function sayWhatStays(onDevice: Paths['onDevice']): Act {
@@ -87,8 +79,6 @@ function sayWhatStays(onDevice: Paths['onDevice']): Act {
       if (await hasEntry(onDevice(path))) stays.push(path);
     }
     const left = stays.join(', ');
-    if (left !== '') {
-      await context.note(`what was changed in its settings stays: ${left}`);
-    }
+    if (left !== '') await context.note(`what was changed in its settings stays: ${left}`);
   });
 }

@@ -6,10 +6,7 @@ import type { FeedLists } from '../../../package-management/manager.ts';
 import { feedScope } from '../../../package-management/undo/kept-folder.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
 
-/**
- * update: the lists are kept aside, the package manager fetches new ones, and each feed that sent
- * no good one keeps its old list.
- */
+/** update: lists are kept aside, new ones fetched; a feed without a good one keeps its old one. */
 export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'undo'>): Plan {
   const { name, around, commands, lists } = manager;
   const scope = feedScope(manager);
@@ -19,12 +16,7 @@ export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'un
       ...before,
       undo.keepStep({ changeIn: () => undefined, scope }),
       plainAct('keep-lists', 'keep lists', () => lists.backUp()),
-      {
-        id: 'update',
-        label: 'update',
-        mustSucceed: false,
-        command: () => commands.update(),
-      },
+      { id: 'update', label: 'update', mustSucceed: false, command: () => commands.update() },
       plainAct('judge', 'check the result', async (context) => {
         if (await around.wasShutOut(context)) return retryFrom(before[0]);
         const failed = await lists.checkFetched(context);
@@ -32,10 +24,8 @@ export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'un
         const { lastExitCode = 0 } = context.job;
         if (lastExitCode !== 0) {
           const reason = `${name} ended with exit code ${lastExitCode}`;
-          throw await explained(manager, context, {
-            purpose: 'update',
-            shortfall: { reason, names: [] },
-          });
+          const shortfall = { reason, names: [] };
+          throw await explained(manager, context, { purpose: 'update', shortfall });
         }
       }),
       plainAct('forget-lists', 'forget lists', () => lists.forget()),

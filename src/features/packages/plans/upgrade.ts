@@ -68,10 +68,7 @@ const LEFT = {
   feed: 'since its feed is set to give no upgrades',
 } as const;
 
-async function noteLeft(
-  { note }: Pick<StepContext, 'note'>,
-  left: readonly LeftPackage[],
-): Promise<void> {
+async function noteLeft({ note }: Pick<StepContext, 'note'>, left: readonly LeftPackage[]) {
   for (const reason of ['firmware', 'held', 'feed'] as const) {
     const names = left
       .filter((each) => each.reason === reason)
