@@ -48,6 +48,12 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     throw new DepotError('not_found', `cannot find the task ${id}`);
   };
   const confirmations = createConfirmations(context);
+  const confirm: ConfirmOrBack['confirm'] = async (id) => {
+    await started;
+    const outcome = await confirmations.confirm(id);
+    if (outcome === 'confirmed') await undo.release(id).catch(() => undefined);
+    return outcome;
+  };
   let hasBegun = false;
   const isNeeded = neededBy(queue, confirmations, () => hasBegun);
   undo.pinWhile((id) => {
@@ -66,19 +72,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
   };
   return {
     documentation: async () => (await import('./documentation.ts')).UNDO_DOCUMENTATION,
-    routes: () =>
-      undoRoutes({
-        ...all,
-        find,
-        confirmations: {
-          confirm: async (id) => {
-            await started;
-            const outcome = await confirmations.confirm(id);
-            if (outcome === 'confirmed') await undo.release(id).catch(() => undefined);
-            return outcome;
-          },
-        },
-      }),
+    routes: () => undoRoutes({ ...all, find, confirmations: { confirm } }),
     jobs: {
       undo: {
         lane: PACKAGE_LANE,

@@ -116,19 +116,15 @@ function reasonGone(job: Job, bootId: string): keyof typeof GONE {
 /** The newest job after this one that changed the package. */
 function laterChange(job: Job, name: string, queue: Pick<Queue, 'all'>): Job | undefined {
   const jobs = queue.all();
-  return jobs
-    .slice(jobs.indexOf(job) + 1)
-    .findLast((other) => other.packages?.includes(name) === true);
+  const later = jobs.slice(jobs.indexOf(job) + 1);
+  return later.findLast((other) => other.packages?.includes(name) === true);
 }
 
 /**
  * Which of its files go back: those that are as the job left them. What its owner changed since
  * stays, unless the files are all that the job changed: then that is in the way.
  */
-export async function filesToPutBack(
-  job: Job,
-  { feeds }: Pick<PackageManager, 'feeds'>,
-): Promise<{ files: ChangedFile[]; changed: string[] }> {
+export async function filesToPutBack(job: Job, { feeds }: Pick<PackageManager, 'feeds'>) {
   const { files, packages = [] } = replaced.read(job).undo;
   const lists = (await feeds.files()).lists;
   const isList = (path: string): boolean =>

@@ -4,14 +4,7 @@ import { run } from '../../device/exec.ts';
 import { isThere } from '../../device/is-there.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
-import {
-  plainAct,
-  retryFrom,
-  type Act,
-  type Plan,
-  type Step,
-  type StepContext,
-} from '../../jobs/plan.ts';
+import { plainAct, retryFrom, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
 import type { Queue } from '../../jobs/queue.ts';
 import {
   isPresent,
@@ -90,12 +83,10 @@ export function undoPlan(tools: UndoPlanTools, job: Job): Plan {
       ...putBack(tools, target, 2),
     ],
     judge: (after) => {
-      const names = packages()
-        .filter((one) => !isAsBefore(after, one))
-        .map(({ name }) => name);
-      return names.length === 0
-        ? undefined
-        : { reason: `${names.join(', ')} is not as it was before`, names };
+      const others = packages().filter((one) => !isAsBefore(after, one));
+      if (others.length === 0) return undefined;
+      const names = others.map(({ name }) => name);
+      return { reason: `${names.join(', ')} is not as it was before`, names };
     },
     record: async (_, { job: own }) => {
       const kept = await undo.verify(target());
@@ -138,24 +129,16 @@ function putBack({ manager, undo }: UndoPlanTools, target: () => Job, round: 1 |
         version === undefined ? [] : [[name, knownByVersion(name, { version })] as const],
       ),
     );
-  return putBackSteps(
-    {
-      manager,
-      copies: () => undo.copiesOf(target()),
-      stateToRestore: () => Promise.resolve(before()),
-    },
-    round,
-  );
+  const copies = () => undo.copiesOf(target());
+  const stateToRestore = () => Promise.resolve(before());
+  return putBackSteps({ manager, copies, stateToRestore }, round);
 }
 
 /**
  * What came as a dependency, and is not needed any more since what needed it was removed, stays
  * asked for: the package manager's next change would remove it, and nobody asked for that.
  */
-async function keepNeedless(
-  { manager }: UndoPlanTools,
-  packages: readonly ChangedPackage[],
-): Promise<void> {
+async function keepNeedless({ manager }: UndoPlanTools, packages: readonly ChangedPackage[]) {
   const database = await manager.installed();
   for (const { name } of packages) {
     const entry = database.get(name);
@@ -167,10 +150,7 @@ async function keepNeedless(
 }
 
 /** What came with the task goes. */
-function removal(
-  { manager }: UndoPlanTools,
-  packages: () => readonly ChangedPackage[],
-): [Act, Step, Act] {
+function removal({ manager }: UndoPlanTools, packages: () => readonly ChangedPackage[]): Step[] {
   const { around } = manager;
   const prepare = plainAct('prepare-removal', 'prepare', async (context) => {
     const database = await manager.installed();
@@ -189,11 +169,10 @@ function removal(
       mustSucceed: false,
       command: (context) => removalCommand(manager, decided.read(context).going),
     },
-    plainAct('judge-removal', 'check the result', async (context) =>
-      decided.read(context).going.length > 0 && (await around.wasShutOut(context))
-        ? retryFrom(prepare)
-        : undefined,
-    ),
+    plainAct('judge-removal', 'check the result', async (context) => {
+      const isGoing = decided.read(context).going.length > 0;
+      return isGoing && (await around.wasShutOut(context)) ? retryFrom(prepare) : undefined;
+    }),
   ];
 }
 

@@ -30,10 +30,8 @@ export function undoRoutes(tools: UndoRouteTools): Route[] {
         const job = find(id);
         const obstacle = await wholeObstacleTo(job, tools);
         if (obstacle !== undefined) {
-          const { message, code, remedy } = failureProblem(
-            `undo ${job.command}`,
-            refusal(obstacle),
-          );
+          const problem = failureProblem(`undo ${job.command}`, refusal(obstacle));
+          const { message, code, remedy } = problem;
           throw new DepotError('conflict', message, { explanation: { code, remedy } });
         }
         const params = { task_id: job.id, ...(seconds !== undefined && { confirm_s: seconds }) };

@@ -4,7 +4,7 @@ import { createUploads } from './receive.ts';
 import { createHeldUploads } from './held.ts';
 import { aboutFile, uploadRoutes } from './routes.ts';
 import { ISTORE_RECORDS } from '../../package-management/names.ts';
-import { createIstoreRecords } from './istore-records.ts';
+import { createIstoreRecords } from './run-records.ts';
 import { createRunRecords } from './run-records.ts';
 import { unrunPlan } from './undo-plan.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
@@ -25,10 +25,8 @@ export async function createUploadsFeature(
 ): Promise<Feature & { preview: PreviewUpload }> {
   const { notes, queue } = context;
   const folder = createUploadFolder(context, tools.manager);
-  const records = createRunRecords(
-    notes,
-    createIstoreRecords(context.paths.onDevice(ISTORE_RECORDS)),
-  );
+  const istore = createIstoreRecords(context.paths.onDevice(ISTORE_RECORDS));
+  const records = createRunRecords(notes, istore);
   const uploads = createUploads(folder);
   const held = createHeldUploads(folder.remove);
   queue.onChange(uploads.removeIfEnded);

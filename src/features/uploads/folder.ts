@@ -16,10 +16,7 @@ export type UploadKind = string;
 /** A program that installs by itself; any other kind is a package. */
 export const PROGRAM: UploadKind = 'run';
 
-/**
- * The folder where uploads wait for their job. Files have random names, whatever they were called
- * where they come from.
- */
+/** The folder where uploads wait for their job, under random names whatever they were called. */
 export type UploadFolder = ReturnType<typeof createUploadFolder>;
 
 export interface UploadFile {
@@ -36,9 +33,7 @@ export interface UploadContent {
   package?: { name: string; version: string; installedBytes?: number | undefined };
 }
 
-/**
- * Random names, which nobody can have planted; and of nobody else's files is anything known here.
- */
+/** Random names, which nobody can have planted; nothing is known here of anybody else's files. */
 const FILE_NAME = /^([0-9a-f]{32})\.([a-z]+)$/;
 
 export function createUploadFolder(
@@ -53,9 +48,7 @@ export function createUploadFolder(
     fileOf,
     /** @throws DepotError unavailable if the folder is not the daemon's own */
     create: (kind: UploadKind): Promise<UploadFile> => createFile(folder, kind),
-    /**
-     * Judges a file by its content. @throws DepotError bad_request that says what is wrong with it
-     */
+    /** Judges a file by its content. @throws DepotError bad_request that says what is wrong */
     inspect: async (id: string, kind: UploadKind): Promise<UploadContent> =>
       kind === PROGRAM
         ? inspectProgram(fileOf(id, kind))
@@ -87,18 +80,13 @@ async function createFile(folder: string, kind: UploadKind): Promise<UploadFile>
   const id = randomBytes(16).toString('hex');
   const directory = await openPrivateFolder(folder);
   try {
-    // By way of the folder's descriptor, so that the folder that was checked is the one that is
-    // written to.
+    // By the folder's descriptor: the folder that was checked is the one that is written to.
     const file = await open(
       `/proc/self/fd/${directory.fd}/${id}.${kind}`,
       constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
       0o600,
     );
-    return {
-      id,
-      write: (piece) => writeAll(file, piece),
-      finish: () => file.close(),
-    };
+    return { id, write: (piece) => writeAll(file, piece), finish: () => file.close() };
   } catch (error) {
     throw asFull(error);
   } finally {

@@ -32,18 +32,10 @@ const uploadParams = v.object({
 });
 
 /** What the job keeps of a file that was received. */
-export function paramsOf({
-  id,
-  kind,
-  md5,
-  package: content,
-}: ReceivedUpload): Record<string, string> {
-  return {
-    upload: id,
-    type: kind,
-    md5,
-    ...(content === undefined ? {} : { package: content.name, version: content.version }),
-  };
+export function paramsOf(upload: ReceivedUpload): Record<string, string> {
+  const { id, kind, md5, package: content } = upload;
+  const about = content && { package: content.name, version: content.version };
+  return { upload: id, type: kind, md5, ...about };
 }
 
 export interface UploadPlanTools extends PackageTools {
@@ -52,9 +44,8 @@ export interface UploadPlanTools extends PackageTools {
 }
 
 /**
- * upload: installs the file, and keeps as a run record which packages came. A package must be there
- * afterwards in the version of the file; of a program its exit code tells, and that no package
- * stays half installed.
+ * upload: installs the file, and records which packages came. A package must be there afterwards in
+ * the file's version; of a program its exit code tells, and that nothing is half installed.
  */
 export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Plan {
   const { manager, records, uploads } = tools;
@@ -65,9 +56,8 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     if (file.type === PROGRAM && job.lastExitCode !== 0) {
       return { reason: `it ended with exit code ${job.lastExitCode ?? 'none'}`, names: [] };
     }
-    const half = packagesThatCame(before, after).find(
-      (name) => after.get(name)?.state !== 'installed',
-    );
+    const came = packagesThatCame(before, after);
+    const half = came.find((name) => after.get(name)?.state !== 'installed');
     if (half !== undefined) return { reason: `${half} is not fully installed`, names: [half] };
     if (file.package === undefined) return undefined;
     const found = after.get(file.package);
@@ -96,8 +86,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     judge,
     record: async (after, { job, before }) => {
       await keepAsked(tools, after, file.package === undefined ? [] : [file.package]);
-      // Done again after a crash, it would find that nothing came: what was
-      // before the job is forgotten by then.
+      // Done again behind a crash it would find that nothing came: what was before is forgotten.
       if ((await records.findByJob(job.id)) !== undefined) return;
       let ts = job.startedAt ?? unixNow();
       while ((await records.find(`${ts}-${file.md5}`)) !== undefined) ts += 1;
@@ -115,10 +104,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     // Only an upload that was judged well has a record: of a program nothing else would tell.
     isComplete: async ({ job }) => (await records.findByJob(job.id)) !== undefined,
   });
-  return {
-    steps,
-    repair: [...repair, forgetStep(tools)],
-  };
+  return { steps, repair: [...repair, forgetStep(tools)] };
 }
 
 /** Notes that nothing is done: the manager takes another build of a version for the same one. */
@@ -166,11 +152,7 @@ function forgetStep({ manager, records }: UploadPlanTools): Act {
 }
 
 /** What an earlier upload holds counts as what it was before that. */
-function wasAuto(
-  before: PackageDatabase,
-  name: string | undefined,
-  records: readonly RunRecord[],
-): boolean {
+function wasAuto(before: PackageDatabase, name: string | undefined, records: readonly RunRecord[]) {
   const entry = before.get(name ?? '');
   if (!isPresent(entry)) return false;
   const earlier = records.findLast((record) => record.package === name);

@@ -25,8 +25,7 @@ export interface IncomingFile {
 
 /**
  * Receives files. Invariants:
- *  - a file is in the folder under a random name, or it is not there: whatever refuses it removes
- *    it first;
+ *  - a file is in the folder under a random name, or not at all: what refuses it removes it first;
  *  - one piece of it is in memory at a time;
  *  - it stays until its job has ended.
  */
@@ -54,9 +53,8 @@ export function createUploads(folder: UploadFolder) {
     },
     /** Removes what belongs to no job that is still to run: left by a daemon that went down. */
     sweep: async (jobs: readonly Job[]): Promise<void> => {
-      const wanted = new Set(
-        jobs.filter(({ state }) => !isEnded(state)).map(({ params }) => params.upload),
-      );
+      const open = jobs.filter(({ state }) => !isEnded(state));
+      const wanted = new Set(open.map(({ params }) => params.upload));
       for (const id of await folder.list()) if (!wanted.has(id)) await folder.remove(id);
     },
   };
@@ -83,9 +81,7 @@ async function receive(
       await file.finish();
     }
     const found = await folder.inspect(file.id, kind);
-    if (found.package !== undefined && !isPackageName(found.package.name)) {
-      throw badPackageName();
-    }
+    if (found.package !== undefined && !isPackageName(found.package.name)) throw badPackageName();
     const hashes = { md5: md5.digest('hex'), sha256: sha256.digest('hex') };
     return { ...found, ...hashes, id: file.id, kind, shownName: shownName(name), sizeBytes: bytes };
   } catch (error) {

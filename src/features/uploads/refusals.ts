@@ -40,12 +40,8 @@ export function noProgram(): DepotError {
 
 /** What is wrong with the form around the file, as who reads it says. */
 export function badForm({ code, message }: DepotError): DepotError {
-  return new DepotError(code, message, {
-    explanation: {
-      code: 'not_allowed',
-      remedy: 'Send the file again, whole, in a form of the type multipart/form-data.',
-    },
-  });
+  const remedy = 'Send the file again, whole, in a form of the type multipart/form-data.';
+  return new DepotError(code, message, { explanation: { code: 'not_allowed', remedy } });
 }
 
 function damaged(why: string): DepotError {

@@ -76,13 +76,11 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       path: 'admin/store/run_records',
       summary: 'What uploads brought, and when',
       params: {},
-      handle: async () =>
-        json({
-          code: 200,
-          records: (await records.all())
-            .filter(isUndoable)
-            .map(({ id, ts, md5, file }) => ({ id, ts, md5, file })),
-        }),
+      handle: async () => {
+        const found = (await records.all()).filter(isUndoable);
+        const shown = found.map(({ id, ts, md5, file }) => ({ id, ts, md5, file }));
+        return json({ code: 200, records: shown });
+      },
     }),
     postTask({
       path: 'admin/store/unrun',
@@ -95,13 +93,11 @@ export function uploadRoutes(tools: UploadTools): Route[] {
           return json({ code: 1, stdout: '', stderr: `cannot find the record ${id}` });
         }
         const { file, job = id } = record;
-        return json(
-          submissionResult(
-            isReplaced(record) && (await tools.canUndo(job))
-              ? await submit('undo', file, { task_id: job })
-              : await submit('unrun', file, { id }),
-          ),
-        );
+        const canGoBack = isReplaced(record) && (await tools.canUndo(job));
+        const submission = canGoBack
+          ? submit('undo', file, { task_id: job })
+          : submit('unrun', file, { id });
+        return json(submissionResult(await submission));
       },
     }),
     post({
@@ -141,9 +137,7 @@ async function handleUpload(
     fields: {
       // It need not be there, but is not wrong.
       token: (value) => checkToken([value], session),
-      hold: (value) => {
-        hold = sameFlag('hold', hold, value);
-      },
+      hold: (value) => void (hold = sameFlag('hold', hold, value)),
     },
     discard: ({ id }) => folder.remove(id),
     idleMs,
@@ -156,10 +150,7 @@ async function handleUpload(
   return json({ code: 0, stdout: '', stderr: '', ...aboutFile(upload), held_s: HELD_S });
 }
 
-/**
- * What a field of the form says, which was not said otherwise before.
- * @throws DepotError bad_request
- */
+/** What a field of the form says, unless it was said otherwise. @throws DepotError bad_request */
 function sameFlag(name: string, before: string | undefined, value: string): string {
   checkParameters({ [name]: flag }, new Map([[name, [value]]]));
   if (before === undefined || before === value) return value;
@@ -194,10 +185,7 @@ export function aboutFile(upload: ReceivedUpload): object {
 }
 
 /** What the request says of its size is enough to refuse it before it is read. */
-async function checkSize(
-  { limitBytes, folder }: UploadTools,
-  { headers }: IncomingMessage,
-): Promise<void> {
+async function checkSize({ limitBytes, folder }: UploadTools, { headers }: IncomingMessage) {
   const sizeBytes = Number(headers['content-length'] ?? 0);
   if (sizeBytes > limitBytes + FORM_BYTES) throw tooLarge(limitBytes);
   const free = await folder.freeBytes();

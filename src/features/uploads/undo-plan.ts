@@ -29,11 +29,9 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
     const { note } = context;
     const record = await records.find(id);
     if (record === undefined) {
-      throw failureError(`undo ${id}`, {
-        code: 'not_found',
-        reason: 'there is no such record',
-        remedy: 'Look at the list of uploads: it may be undone already.',
-      });
+      const reason = 'there is no such record';
+      const remedy = 'Look at the list of uploads: it may be undone already.';
+      throw failureError(`undo ${id}`, { code: 'not_found', reason, remedy });
     }
     const database = await manager.installed();
     const there = record.packages.filter((name) => isPresent(database.get(name)));
