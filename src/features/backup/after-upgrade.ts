@@ -63,12 +63,9 @@ export function createAfterUpgrade(tools: BackupTools) {
     /** Brings all of it up to what is installed now. Writes nothing that is as it should be. */
     refresh: async (isOn: boolean): Promise<void> => {
       await writeKeepList(isOn);
-      if (!isOn) {
-        if ((await readdir(folder).catch(() => [])).length > 0) await remove();
-        return;
-      }
-      // `due`: the script has not finished, and still reads what the former firmware left here.
       const names: string[] = await readdir(folder).catch(() => []);
+      if (!isOn) return names.length > 0 ? remove() : undefined;
+      // `due`: the script has not finished, and still reads what the former firmware left here.
       if (names.includes('due')) return;
       await openTrustedFolder(folder);
       if ((await read('set')) === '') {

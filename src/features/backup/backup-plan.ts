@@ -101,13 +101,11 @@ export async function write(tools: BackupTools, request: WriteRequest): Promise<
     const whole: Manifest = { ...manifest, package_files: packages };
     checkReadable(whole);
     const bytes = [...whole.files, ...packages].reduce((sum, { bytes: each }) => sum + each, 0);
-    const room = (await freeBytesOf(dirname(file))) - RESERVE_BYTES;
-    if (bytes > Math.min(room, mostBytes)) {
-      throw new DepotError(
-        'no_space',
-        `cannot write the backup: it has ${sizeText(bytes)}, and there is room for ` +
-          sizeText(Math.max(0, Math.min(room, mostBytes))),
-      );
+    const room = Math.min((await freeBytesOf(dirname(file))) - RESERVE_BYTES, mostBytes);
+    if (bytes > room) {
+      const [size, free] = [sizeText(bytes), sizeText(Math.max(0, room))];
+      const message = `cannot write the backup: it has ${size}, and there is room for ${free}`;
+      throw new DepotError('no_space', message);
     }
     try {
       await writeSet(file, whole, (name) =>
@@ -125,12 +123,9 @@ export async function write(tools: BackupTools, request: WriteRequest): Promise<
 /** Nobody could bring back what is too large to be read. @throws DepotError too_large */
 function checkReadable(set: Manifest): void {
   if (!hasTooMuch(set) && textOf(set).length <= MOST_MANIFEST_BYTES) return;
-  throw new DepotError('too_large', 'cannot write the backup: its configuration is too large', {
-    explanation: {
-      code: 'unknown',
-      remedy: 'Name less in /etc/sysupgrade.conf, then try again.',
-    },
-  });
+  const message = 'cannot write the backup: its configuration is too large';
+  const remedy = 'Name less in /etc/sysupgrade.conf, then try again.';
+  throw new DepotError('too_large', message, { explanation: { code: 'unknown', remedy } });
 }
 
 /** What the owner asked for and what came with it: a restore without a network needs all. */
@@ -141,11 +136,7 @@ async function namesToFetch({ manager }: BackupTools): Promise<string[]> {
 }
 
 /** They lie beside the set until it is written. */
-async function needRoom(
-  { manager }: BackupTools,
-  names: readonly string[],
-  folder: string,
-): Promise<void> {
+async function needRoom({ manager }: BackupTools, names: readonly string[], folder: string) {
   const sizes = new Map<string, number>();
   for await (const { name, downloadBytes } of manager.listing.read(names)) {
     sizes.set(name, Math.max(sizes.get(name) ?? 0, downloadBytes));
@@ -161,11 +152,7 @@ async function needRoom(
 }
 
 /** Package files as their authors made them; what is not what the feed's list says is left out. */
-async function fetchedPackages(
-  { manager }: BackupTools,
-  folder: string,
-  context: StepContext,
-): Promise<PackageFile[]> {
+async function fetchedPackages({ manager }: BackupTools, folder: string, context: StepContext) {
   const found: PackageFile[] = [];
   const { names } = place.read(context);
   const sums = new Map<string, string>();

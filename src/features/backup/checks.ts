@@ -35,9 +35,8 @@ async function judgeRestore({ queue, due }: CheckTools): Promise<Finding> {
 
 /** What nobody names is gone behind a firmware upgrade. */
 async function judgeConfiguration(paths: Paths): Promise<Finding> {
-  const entries = await readdir(paths.onDevice('/etc/config'), { withFileTypes: true }).catch(
-    () => [],
-  );
+  const folder = paths.onDevice('/etc/config');
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const files = entries
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => `/etc/config/${name}`);
@@ -45,10 +44,8 @@ async function judgeConfiguration(paths: Paths): Promise<Finding> {
   const kept = new Set([...(await keptFiles(paths)), ...(await configurationSums(paths)).keys()]);
   const lost = files.filter((file) => !kept.has(file)).sort();
   if (lost.length === 0) {
-    return {
-      state: 'ok',
-      message: `a firmware upgrade keeps all ${files.length} files of /etc/config`,
-    };
+    const message = `a firmware upgrade keeps all ${files.length} files of /etc/config`;
+    return { state: 'ok', message };
   }
   return {
     state: 'warning',

@@ -32,10 +32,7 @@ const WARNING =
   'This backup holds passwords and keys. Keep it where nobody else can read it. ' +
   'See docs/reference/backup.md of depotd for its format.';
 
-/**
- * What a set is to hold, beside package files: what is asked for by the owner, and the
- * configuration of the device unless that is left out.
- */
+/** What a set is to hold beside package files: what its owner asked for, and the configuration. */
 export async function collect(
   tools: CollectTools,
   { id, reason }: { id: string; reason: Reason },
@@ -115,9 +112,8 @@ async function uploadedPackages(notes: Notes): Promise<Set<string>> {
 /** Of what came beside the image: services without a link that starts them. */
 async function disabledServices({ manager, paths }: CollectTools): Promise<string[]> {
   const links = await readdir(paths.onDevice('/etc/rc.d')).catch(() => []);
-  const started = new Set(
-    links.filter((name) => name.startsWith('S')).map((name) => name.slice(3)),
-  );
+  const starting = links.filter((name) => name.startsWith('S'));
+  const started = new Set(starting.map((name) => name.slice(3)));
   const found = new Set<string>();
   for (const { name } of await addedPackages(manager)) {
     for (const file of (await manager.listing.record(name))?.files ?? []) {

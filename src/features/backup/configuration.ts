@@ -65,11 +65,7 @@ export async function filesToWrite(
  * @param source a file that nobody else can write
  * @returns why it was left out, if it was
  */
-export async function writeBack(
-  paths: Paths,
-  { path, mode }: KeptFile,
-  source: string,
-): Promise<string | undefined> {
+export async function writeBack(paths: Paths, { path, mode }: KeptFile, source: string) {
   try {
     const folder = await openTrustedFolder(paths.onDevice(dirname(path)), 0o755);
     const plain = join(await realpath(paths.root), dirname(path));

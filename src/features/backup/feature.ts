@@ -87,11 +87,7 @@ export function createBackupFeature(
         afterUpgrade: () => valuesOf(config, BACKUP_SECTION).after_upgrade === 1,
       }),
     jobs: {
-      backup: {
-        lane: PACKAGE_LANE,
-        title: () => 'back up',
-        plan: (job) => backupPlan(tools, job),
-      },
+      backup: { lane: PACKAGE_LANE, title: () => 'back up', plan: (job) => backupPlan(tools, job) },
       restore: {
         lane: PACKAGE_LANE,
         admit: packages.manager.assertUsable,

@@ -103,17 +103,11 @@ async function changedConfiguration(paths: Paths): Promise<string[]> {
 export async function configurationSums({ onDevice }: Paths): Promise<Map<string, string>> {
   const status = await readFile(onDevice('/usr/lib/opkg/status'), 'utf8').catch(() => '');
   const folder = onDevice('/lib/apk/packages');
-  const names = (await readdir(folder).catch(() => [])).filter((name) =>
-    name.endsWith('.conffiles_static'),
-  );
-  const lists = await Promise.all(
-    names.map((name) => readSmallFile(join(folder, name), MOST_BYTES)),
-  );
+  const isList = (name: string): boolean => name.endsWith('.conffiles_static');
+  const names = (await readdir(folder).catch(() => [])).filter(isList);
+  const reading = names.map((name) => readSmallFile(join(folder, name), MOST_BYTES));
+  const lists = await Promise.all(reading);
   const lines = [status, ...lists.map((text) => text ?? '')].join('\n');
-  return new Map(
-    Array.from(
-      lines.matchAll(/^ ?(\/[^\s]+) ([0-9a-f]{32}|[0-9a-f]{64})$/gm),
-      ([, path = '', sum = '']) => [path, sum] as const,
-    ),
-  );
+  const found = lines.matchAll(/^ ?(\/[^\s]+) ([0-9a-f]{32}|[0-9a-f]{64})$/gm);
+  return new Map(Array.from(found, ([, path = '', sum = '']) => [path, sum] as const));
 }

@@ -32,10 +32,8 @@ export async function previewRestore(
     const { report, names } = await comesBack(manager, set);
     const restore = { ...plan.restore, report: await asFarAsKnown(manager, report) };
     if (names.length === 0) return { ...plan, restore };
-    const { changes, changesWithRoom = changes } = await manager.preview({
-      verb: 'install',
-      names,
-    });
+    const preview = await manager.preview({ verb: 'install', names });
+    const { changes, changesWithRoom = changes } = preview;
     return { ...plan, restore, changes: changesWithRoom };
   } catch (error) {
     if (!(error instanceof DepotError)) throw error;

@@ -75,11 +75,7 @@ export async function readSetHead(file: string): Promise<Manifest> {
 }
 
 /** Unpacks a set into a folder that is made for it, root's alone; what was there goes. */
-export async function unpackSet(
-  file: string,
-  folder: string,
-  freeBytes: number,
-): Promise<Manifest> {
+export async function unpackSet(file: string, folder: string, freeBytes: number) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { mode: 0o700 });
   try {
@@ -165,11 +161,7 @@ function checkManifest(value: unknown): Manifest {
   return manifest;
 }
 
-async function receive(
-  found: TarMember,
-  wanted: Member,
-  target: string | undefined,
-): Promise<void> {
+async function receive(found: TarMember, wanted: Member, target: string | undefined) {
   const { name, bytes, sha256 } = wanted;
   if (found.name !== name) throw bad(`it has ${shown(found.name)} in the place of ${name}`);
   if (found.type !== PLAIN) throw bad(`${name} is no plain file in it`);
@@ -193,10 +185,7 @@ function shown(name: string): string {
 }
 
 function bad(why: string): DepotError {
-  return new DepotError('bad_request', `cannot use the backup: ${why}`, {
-    explanation: {
-      code: 'damaged_package',
-      remedy: 'Get the file anew from where it was kept, or take another backup.',
-    },
-  });
+  const remedy = 'Get the file anew from where it was kept, or take another backup.';
+  const explanation = { code: 'damaged_package', remedy };
+  return new DepotError('bad_request', `cannot use the backup: ${why}`, { explanation });
 }

@@ -19,7 +19,7 @@ import { filesToWrite, keepHostName, SYSTEM, writeBack } from './configuration.t
 import { unpackSet } from './read-set.ts';
 import type { RestoreDue } from './restore-due.ts';
 import { NO_LISTS } from './resumption.ts';
-import { reportBack, restored } from './restore-report.ts';
+import { reportBack, restored } from './comes-back.ts';
 import SERVICES from './services.sh';
 import { RESERVE_BYTES, type Sets } from './sets.ts';
 
@@ -157,8 +157,7 @@ async function unpack(
   if (!(await isPrivateFolder(folder))) {
     throw new DepotError('unavailable', `cannot restore: others may write in ${dirname(folder)}`);
   }
-  // The backup that is made of before lets the oldest go, which is not to be this one. Of a disk
-  // that is read-only none goes.
+  // The backup made of before lets the oldest go: not this one. Of a read-only disk none goes.
   const now = new Date();
   await utimes(file, now, now).catch(() => undefined);
 }

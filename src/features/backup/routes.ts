@@ -47,10 +47,7 @@ export function backupRoutes(tools: BackupRouteTools): Route[] {
       summary: 'The backups, newest first',
       params: {},
       handle: async () =>
-        json({
-          backups: (await sets.all()).map(shown),
-          after_upgrade: tools.afterUpgrade(),
-        }),
+        json({ backups: (await sets.all()).map(shown), after_upgrade: tools.afterUpgrade() }),
     }),
     {
       // It holds passwords.
@@ -92,10 +89,7 @@ export function backupRoutes(tools: BackupRouteTools): Route[] {
     postTask({
       path: 'admin/store/restore',
       summary: 'Bring back what a backup holds',
-      params: {
-        backup: setId,
-        as: v.optional(v.picklist(['new'], 'new is expected')),
-      },
+      params: { backup: setId, as: v.optional(v.picklist(['new'], 'new is expected')) },
       handle: async ({ params: { backup, as } }) => {
         const { manifest } = await sets.find(backup);
         const params = { backup, ...(as === undefined ? {} : { as }) };
@@ -164,11 +158,7 @@ async function receiveSet(
   return id;
 }
 
-export async function receiveInto(
-  sets: Sets,
-  content: AsyncIterable<Uint8Array>,
-  room: number,
-): Promise<{ id: string; isNew: boolean }> {
+export async function receiveInto(sets: Sets, content: AsyncIterable<Uint8Array>, room: number) {
   const received = await sets.receive();
   try {
     const file = await open(received, 'wx', 0o600);
@@ -192,8 +182,6 @@ export async function receiveInto(
 }
 
 function tooLarge(room: number): DepotError {
-  return new DepotError(
-    'too_large',
-    `cannot take the backup: there is room for ${Math.max(0, room)} bytes`,
-  );
+  const free = Math.max(0, room);
+  return new DepotError('too_large', `cannot take the backup: there is room for ${free} bytes`);
 }

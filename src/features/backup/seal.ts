@@ -4,9 +4,8 @@ import { open } from 'node:fs/promises';
 
 /**
  * A gzip member of nothing, behind the set, that carries the SHA-256 of all before it (RFC 1952,
- * sections 2.2 and 2.3.1.1: members may follow each other, and each may have extra fields). What
- * unpacks gzip passes over it. Without it bits that fill up a byte of the stream could be changed
- * unseen.
+ * sections 2.2 and 2.3.1.1: members may follow each other, each with extra fields). What unpacks
+ * gzip passes over it. Without it bits that fill up a byte of the stream could change unseen.
  */
 const HEAD = Buffer.from('1f8b0804000000000003' + '2400' + '4453' + '2000', 'hex');
 /** The empty stream, its checksum and its length. */

@@ -77,10 +77,8 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
       const target = paths.onDevice(folder);
       const entry = await lstat(target).catch(() => undefined);
       if (entry?.isDirectory() !== true) {
-        throw new DepotError(
-          'bad_request',
-          `cannot write the backup to ${folder}: it is no folder`,
-        );
+        const message = `cannot write the backup to ${folder}: it is no folder`;
+        throw new DepotError('bad_request', message);
       }
       const trusted = await openTrustedFolder(target);
       const others = (await folders()).filter((each) => each !== folder);
@@ -89,11 +87,7 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
     },
     /** The file that one is received to. */
     receive: async () => join(await openTrustedFolder(own), `${newId()}.received`),
-    /**
-     * Takes one that was received and checked.
-     * @returns whether it was not there yet
-     * @throws DepotError conflict
-     */
+    /** Takes what was received and checked. @returns whether it is new. @throws conflict */
     adopt: async (received: string, id: string): Promise<boolean> => {
       const target = join(await openTrustedFolder(own), `${id}.given.tar.gz`);
       const there = (await all()).find(({ manifest }) => manifest.id === id);

@@ -23,11 +23,7 @@ export function unfinished(target: string): string {
  * Writes a set: whole under its name, or not at all. One piece of it is in memory at a time.
  * @throws DepotError internal if a file is another one than the manifest says
  */
-export async function writeSet(
-  target: string,
-  manifest: Manifest,
-  sourceOf: SourceOf,
-): Promise<void> {
+export async function writeSet(target: string, manifest: Manifest, sourceOf: SourceOf) {
   const temporary = unfinished(target);
   await rm(temporary, { force: true });
   const file = await open(temporary, 'wx', 0o600);
@@ -85,10 +81,7 @@ function changed(name: string): DepotError {
  * What a file is; undefined for what is none, or is a link.
  * @param mostBytes a larger one is not read, and has no sum
  */
-export async function measure(
-  path: string,
-  mostBytes = Infinity,
-): Promise<{ mode: number; bytes: number; sha256: string } | undefined> {
+export async function measure(path: string, mostBytes = Infinity) {
   const file = await open(path, READ).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
