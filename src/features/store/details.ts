@@ -82,22 +82,17 @@ async function readSubject(
   }
   let own: PackageDescription | undefined;
   for await (const described of listing.readInstalled([packageName])) own = described;
+  const isPage = luciSubjectOf(packageName) !== undefined;
   return {
     ...{ packageName, own, database },
     offers: offers.sort((a, b) => compareVersions(b.version, a.version)),
     entry: isPresent(entry) ? entry : undefined,
     meta: isApp ? apps.get(name)?.meta : undefined,
-    came:
-      luciSubjectOf(packageName) === undefined
-        ? []
-        : cameWith(database, [packageName], await manager.imagePackages()),
+    came: isPage ? cameWith(database, [packageName], await manager.imagePackages()) : [],
   };
 }
 
-function textsOf(
-  { meta, own, offers: [best] }: Subject,
-  item: Item,
-): Pick<Details, 'description' | 'homepage' | 'license' | 'maintainer'> {
+function textsOf({ meta, own, offers: [best] }: Subject, item: Item) {
   const first = (...texts: (string | undefined)[]): string => texts.find(Boolean) ?? '';
   const offered = first(best?.description, own?.description);
   return {
@@ -126,9 +121,7 @@ function versionsOf({ offers }: Subject): Details['versions'] {
 }
 
 /** Relations of the installed version, else of the best that feeds offer. */
-function relationsOf(
-  subject: Subject,
-): Pick<Details, 'depends' | 'required_by' | 'conflicts' | 'provides'> {
+function relationsOf(subject: Subject) {
   const { entry, own, offers } = subject;
   const described = (entry && own) ?? offers[0];
   const { depends = [], provides = [] } = entry ?? described ?? {};
@@ -151,11 +144,7 @@ function dependentsOf({ packageName, database }: Subject, provides: readonly str
 const MOST_COMPONENTS = 20;
 const MOST_PATHS = 200;
 
-async function stateOf(
-  options: DetailsOptions,
-  subject: Subject,
-  entry: InstalledPackage,
-): Promise<Partial<Details>> {
+async function stateOf(options: DetailsOptions, subject: Subject, entry: InstalledPackage) {
   const records = await readRecords(options, subject);
   const paths = unique(records.flatMap(({ files }) => files));
   const installedAt = entry.installedAt || (records[0]?.installedAt ?? 0);
@@ -206,8 +195,7 @@ const CLOCK_GRAIN_S = 2;
 
 /**
  * The newest job that was under way when the package came and says that it changed it; else the
- * newest of those that do not say what they changed: such a job may have been cut off. Of one lane
- * only one runs at a time.
+ * newest that does not say what it changed: it may have been cut off. One runs at a time.
  */
 function findJob(jobs: readonly Job[], packageName: string, installedAt: number): Job | undefined {
   const possible = jobs.filter(

@@ -22,12 +22,9 @@ export async function freedBytes(sources: SizeSources): Promise<ReadonlyMap<stri
     (name) => [name, removalSet(database, [name], sources.image)] as const,
   );
   const sizes = await sizesOf(sources, [...new Set(removals.flatMap(([, names]) => names))]);
-  return new Map(
-    removals.map(([name, names]) => [
-      name,
-      names.reduce((sum, each) => sum + (sizes.get(each) ?? 0), 0),
-    ]),
-  );
+  const sumOf = (names: readonly string[]): number =>
+    names.reduce((sum, each) => sum + (sizes.get(each) ?? 0), 0);
+  return new Map(removals.map(([name, names]) => [name, sumOf(names)]));
 }
 
 /** The device's own record says what a package takes, or else the list of its feed. */

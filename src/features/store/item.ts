@@ -40,16 +40,15 @@ function stateOf(installed: InstalledState): Partial<Item> {
   };
 }
 
+type Said<Keys> = { [Key in keyof Keys]?: Exclude<Keys[Key], undefined> };
+
+const EMPTY: readonly unknown[] = [undefined, '', 0];
+
 /** Leaves out the keys that have nothing to say: undefined, empty texts and lists, 0. */
-export function withoutEmpty<Keys extends object>(
-  keys: Keys,
-): { [Key in keyof Keys]?: Exclude<Keys[Key], undefined> } {
-  const said = Object.entries(keys).filter(
-    ([, value]) =>
-      value !== undefined &&
-      value !== '' &&
-      value !== 0 &&
-      !(Array.isArray(value) && !value.length),
-  );
-  return Object.fromEntries(said) as { [Key in keyof Keys]?: Exclude<Keys[Key], undefined> };
+export function withoutEmpty<Keys extends object>(keys: Keys): Said<Keys> {
+  const isSaid = (value: unknown): boolean =>
+    Array.isArray(value) ? value.length > 0 : !EMPTY.includes(value);
+  return Object.fromEntries(
+    Object.entries(keys).filter(([, value]) => isSaid(value)),
+  ) as Said<Keys>;
 }

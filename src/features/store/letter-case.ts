@@ -20,10 +20,7 @@ export function foldCase(text: string): string {
 }
 
 /** The column's bytes are changed. @param originals by row */
-export function foldColumn(
-  column: TextColumn,
-  originals: ReadonlyMap<number, string>,
-): FoldedColumn {
+export function foldColumn(column: TextColumn, originals: ReadonlyMap<number, string>) {
   const { bytes } = column;
   const capitals = new Uint8Array(Math.ceil(bytes.length / 8));
   for (let at = 0; at < bytes.length; at += 1) {
@@ -53,9 +50,7 @@ export function unfoldRow({ column, capitals, originals }: FoldedColumn, row: nu
   return bytes.toString('utf8');
 }
 
-/**
- * What the column keeps of a text, and the text itself if capitals beyond ASCII would be lost.
- */
+/** What the column keeps of a text, and the text if capitals beyond ASCII would be lost. */
 export function prepareText(text: string): { kept: string; original?: string } {
   if (ASCII.test(text)) return { kept: text };
   const composed = text.normalize('NFC');

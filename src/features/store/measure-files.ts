@@ -10,10 +10,7 @@ const AT_ONCE = 16;
  * that leads out of the root is not followed, and the last one never.
  * @param paths absolute on the device
  */
-export async function measureFiles(
-  root: string,
-  paths: readonly string[],
-): Promise<{ count: number; bytes: number }> {
+export async function measureFiles(root: string, paths: readonly string[]) {
   const base = await realpath(root);
   const folders = new Map<string, Promise<string | undefined>>();
   const folderOf = (path: string): Promise<string | undefined> => {

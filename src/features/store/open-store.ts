@@ -20,10 +20,7 @@ export type Store = ReturnType<typeof openStore>;
 const LISTS_KEPT_MS = 500;
 
 /** What there is to install and what is installed. */
-export function openStore(
-  { paths, queue }: Pick<FeatureContext, 'paths' | 'queue'>,
-  tools: PackageTools,
-) {
+export function openStore({ paths, queue }: FeatureContext, tools: PackageTools) {
   const folder = paths.onDevice(ICON_FOLDER);
   const filesOf = async (name: string): Promise<readonly string[]> =>
     (await tools.manager.listing.record(name))?.files ?? [];
@@ -67,10 +64,7 @@ export function openStore(
       };
       return { ...pageOf(view, query, paging), lists };
     },
-    /**
-     * @param kind undefined for the app of that name, or the package if there is no such app
-     * @throws DepotError not_found if there is neither
-     */
+    /** @param kind undefined: the app, else the package. @throws DepotError not_found */
     details: async (name: string, kind?: Item['kind']): Promise<Details> => {
       const { view } = await views.current();
       const found = await readDetails(sources, view, { name, kind });

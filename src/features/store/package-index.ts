@@ -2,7 +2,7 @@ import { appOf, luciSubjectOf } from '../../package-management/names.ts';
 import { prepareText, foldColumn, foldCase, unfoldRow, type FoldedColumn } from './letter-case.ts';
 import { createNumberColumns, createNumberLists, type NumberColumns } from './number-columns.ts';
 import type { IndexRow, SourceRow } from './row.ts';
-import { createLateApps } from './late-apps.ts';
+import { createLateApps } from './row.ts';
 import { isAppAt, isLuciAppAt, kindAt, kindOf } from './row-kinds.ts';
 import { createTextColumnBuilder, rowOf, type TextColumn } from './text-column.ts';
 
@@ -72,9 +72,8 @@ export function createIndexBuilder(compareVersions: CompareVersions, expectedRow
     for (const name of names) {
       const row = rows.get(keyOf({ name, isApp: false }));
       if (row === undefined || labels.all[numbers.sections[row] ?? 0] === 'libs') continue;
-      const [, , description = ''] = (originals.get(row) ?? text.row(row).toString()).split(
-        SEPARATOR,
-      );
+      const shown = originals.get(row) ?? text.row(row).toString();
+      const [, , description = ''] = shown.split(SEPARATOR);
       if (description !== '') return description;
     }
     return '';
@@ -147,10 +146,7 @@ function firstIn(bytes: Buffer): string {
   return bytes.toString('utf8', 0, end === -1 ? bytes.length : end);
 }
 
-function renumber(
-  originals: ReadonlyMap<number, string>,
-  order: readonly number[],
-): Map<number, string> {
+function renumber(originals: ReadonlyMap<number, string>, order: readonly number[]) {
   const moved = new Map<number, string>();
   order.forEach((row, index) => {
     const original = originals.get(row);

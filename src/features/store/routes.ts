@@ -69,10 +69,7 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
     get({
       path: 'admin/store/details',
       summary: 'All about one app or package: versions, relations, files, services',
-      params: {
-        package: packageName,
-        kind: v.optional(oneOf(['app', 'package'])),
-      },
+      params: { package: packageName, kind: v.optional(oneOf(['app', 'package'])) },
       handle: async ({ params, context }) => {
         const details = await (await open()).details(params.package, params.kind);
         return revalidated(context.req.raw, JSON.stringify(details));
@@ -81,9 +78,7 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
   ];
 }
 
-function oneOf<const Word extends string>(
-  words: readonly Word[],
-): v.PicklistSchema<readonly Word[], string> {
+function oneOf<const Word extends string>(words: readonly Word[]) {
   const expected = `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
   return v.picklist(words, `${expected} is expected`);
 }

@@ -20,10 +20,7 @@ const DESCRIPTION = 5;
 /** The largest sum of ranks over all words: it has to fit a byte. */
 const WORST_RANK = 255;
 
-/**
- * Ranks the rows by how well the words fit, summed: the lower the better; 0 if one of them does not
- * occur.
- */
+/** Ranks rows by how well the words fit, summed: lower is better; 0 if one does not occur. */
 export function rankRows(index: PackageIndex, words: readonly Buffer[]): Uint8Array {
   const ranks = new Uint8Array(index.count).fill(1);
   words.forEach((word, position) => {
@@ -52,11 +49,7 @@ function rankByWord(index: PackageIndex, word: Buffer): Uint8Array {
   return ranks;
 }
 
-function rankOf(
-  bytes: Buffer,
-  start: number,
-  { at, length }: { at: number; length: number },
-): number {
+function rankOf(bytes: Buffer, start: number, { at, length }: { at: number; length: number }) {
   const nameEnd = bytes.indexOf(0, start);
   if (at === start) return at + length === nameEnd ? EXACT_NAME : NAME_PREFIX;
   if (at < nameEnd) return INSIDE_NAME;

@@ -19,10 +19,7 @@ import { luciAppsOf, rowIn, type IndexRow, type SourceRow } from './row.ts';
 import type { MenuEntry } from './luci/menu.ts';
 import { isAppAt, isLuciAppAt } from './row-kinds.ts';
 
-/**
- * What feeds offer and what is installed, as one list. Ids are the rows of `offered`, then those of
- * `local`.
- */
+/** What feeds offer and what is installed, as one list. Ids: rows of `offered`, then of `local`. */
 export interface View {
   offered: PackageIndex;
   /** What is installed and not offered, and installed apps: their own meta file describes them. */
@@ -246,10 +243,7 @@ function newerIn(view: Lists, { manager, snapshot: { database } }: ViewSources):
 }
 
 /** @param packageName of an installed app */
-function appState(
-  packageName: string,
-  apps: CatalogSnapshot['apps'],
-): { isBroken: boolean; components: string[] } {
+function appState(packageName: string, apps: CatalogSnapshot['apps']) {
   const { name, isApp } = appOf(packageName);
   const app = isApp ? apps.get(name) : undefined;
   return {

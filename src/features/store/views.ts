@@ -38,12 +38,11 @@ interface Built extends CurrentView {
 }
 
 /**
- * The list of everything, made when somebody asks and dropped when nobody has asked for a while.
+ * The list of everything, made when somebody asks and dropped when nobody has for a while.
  * Invariants:
  *  - whoever asks gets a view that was checked against lists and device after that;
  *  - one build at a time; those who ask meanwhile share the next check (group commit);
- *  - the lists are read again only if they changed: after an installation what was read of them
- *    stays;
+ *  - the lists are read again only if they changed, and not after an installation;
  *  - the timer exists only while something is kept;
  *  - what answers or the end of the list leave to the garbage collector is given back.
  */
@@ -117,10 +116,8 @@ const EXPECTED_PACKAGES = 10_000;
 const MOST_PACKAGES = 60_000;
 
 /** A manager that cannot say what the feeds offer still knows what is installed. */
-async function readOffered({
-  listing,
-  compareVersions,
-}: ViewsOptions['manager']): Promise<Omit<Offered, 'version'>> {
+async function readOffered(manager: ViewsOptions['manager']): Promise<Omit<Offered, 'version'>> {
+  const { listing, compareVersions } = manager;
   const builder = createIndexBuilder(compareVersions, EXPECTED_PACKAGES);
   let count = 0;
   try {
