@@ -2,10 +2,11 @@ import * as v from 'valibot';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import type { AppFiles } from './scripts.ts';
 import type { Catalog } from '../../package-management/apps/catalog.ts';
-import { readEntryStatus, type EntryResult, type EntryStatus } from './entry-status.ts';
 import { isPackageName, type PackageName } from '../../package-management/names.ts';
 import type { Hostname } from './hostname.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
+import type { RunResult } from '../../device/command.ts';
+import { parseJson } from '../../device/durable-file.ts';
 
 export type Entries = ReturnType<typeof createEntries>;
 
@@ -43,21 +44,14 @@ const BUSY = `cannot ask for the state of apps: ${MOST_WAITING} questions wait a
 
 /**
  * The run state and addresses of apps, asked from their own scripts. Invariants:
- *  - of one app, host name and version one script runs at a time: whoever asks meanwhile gets what
- *    that one says;
- *  - a status is given again only while the app's configuration, its scripts and its installed
- *    version are those it was asked under, and for 30 s at most; one that failed is never given
- *    again;
+ *  - one script runs at a time for an app, host name and version: others wait for what it says;
+ *  - a status is given again only while the app's configuration, scripts and installed version are
+ *    those it was asked under, for 30 s at most; one that failed is never given again;
  *  - a script has 10 s and 256 KiB, and nothing that it started is left when it is over;
  *  - at most eight scripts run at a time, whoever asks.
  */
-export function createEntries({
-  files,
-  catalog,
-  stopping,
-  runStates,
-  timeoutMs = TIMEOUT_MS,
-}: EntryOptions) {
+export function createEntries(options: EntryOptions) {
+  const { files, catalog, stopping, runStates, timeoutMs = TIMEOUT_MS } = options;
   const kept = createStatusCache();
   const running = new Map<string, Promise<EntryResult>>();
   const limited = createConcurrencyLimit({
@@ -67,11 +61,7 @@ export function createEntries({
   });
   const limits = { timeoutMs, maxBytes: MOST_OUTPUT_BYTES };
 
-  const ask = async (
-    app: PackageName,
-    hostname: Hostname,
-    version: string,
-  ): Promise<EntryResult> => {
+  const ask = async (app: PackageName, hostname: Hostname, version: string) => {
     const [askedAt, output] = await limited(async () => [
       performance.now(),
       await files.runEntryScript(app, hostname, { ...limits, signal: stopping }),
@@ -106,9 +96,8 @@ export function createEntries({
   const installedApps = async (): Promise<PackageName[]> => {
     const states = await runStates();
     const apps = await catalog.apps();
-    return apps
-      .filter(({ name, meta }) => hasEntry(meta) || states.has(name))
-      .map(({ name }) => name);
+    const own = apps.filter(({ name, meta }) => hasEntry(meta) || states.has(name));
+    return own.map(({ name }) => name);
   };
 
   return async (request: EntryRequest) => {
@@ -135,9 +124,8 @@ async function versionOf(
   const scripts = await files.scriptVersion(app);
   if (scripts === undefined) return undefined;
   const config = v.is(uciName, meta.uci) ? await files.configVersion(meta.uci) : undefined;
-  const statuses = await Promise.all(
-    [app, ...(meta.depends ?? []).filter(isPackageName)].map((name) => catalog.status(name)),
-  );
+  const names = [app, ...(meta.depends ?? []).filter(isPackageName)];
+  const statuses = await Promise.all(names.map((name) => catalog.status(name)));
   const versions = statuses.map((status) =>
     'version' in status ? [status.version, 'time' in status ? status.time : 0] : [],
   );
@@ -185,4 +173,44 @@ function createStatusCache() {
       clean();
     },
   };
+}
+
+/** What an entry script prints: a JSON object; other keys, which differ, pass through. */
+const scriptOutput = v.looseObject({
+  running: v.boolean(),
+  docker: v.optional(v.boolean(), false),
+  deployed: v.optional(v.boolean()),
+  web: v.optional(v.string()),
+  href: v.optional(v.string()),
+});
+
+type EntryStatus = v.InferOutput<typeof scriptOutput> & { app: string };
+
+/** Why an app has no status: 404 if it has no entry script to ask, 500 if that failed. */
+interface EntryError {
+  app: string;
+  code: 404 | 500;
+  msg: string;
+}
+
+type EntryResult = { status: EntryStatus } | { error: EntryError };
+
+/** Judges what a script did. Its output may hold secrets: none of it goes into the message. */
+function readEntryStatus(
+  app: string,
+  result: RunResult,
+  limits: { timeoutMs: number; maxBytes: number },
+): EntryResult {
+  const failed = (why: string): EntryResult => ({
+    error: { app, code: 500, msg: `cannot tell the status of ${app}: its entry script ${why}` },
+  });
+  if (result.cutShortBy === 'time') return failed(`took longer than ${limits.timeoutMs / 1000} s`);
+  if (result.cutShortBy === 'output') {
+    return failed(`printed more than ${limits.maxBytes / 1024} KiB`);
+  }
+  if (result.cutShortBy === 'stop') return failed('was ended: the daemon is stopping');
+  if (result.exitCode === undefined) return failed('could not be run');
+  if (result.exitCode !== 0) return failed(`ended with exit code ${result.exitCode}`);
+  const parsed = v.safeParse(scriptOutput, parseJson(result.stdout));
+  return parsed.success ? { status: { ...parsed.output, app } } : failed('printed no status');
 }

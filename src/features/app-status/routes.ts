@@ -41,10 +41,8 @@ export function entryRoutes({ files, entries }: EntryTools): Route[] {
       handle: async ({ params }) => {
         const apps = params.package?.length === 0 ? undefined : params.package;
         const isForced = params.update === '1';
-        return json({
-          code: 200,
-          ...(await entries({ apps, hostname: params.hostname, isForced })),
-        });
+        const found = await entries({ apps, hostname: params.hostname, isForced });
+        return json({ code: 200, ...found });
       },
     }),
   ];

@@ -4,11 +4,9 @@ import type { Paths } from '../../device/paths.ts';
 import { run } from '../../device/exec.ts';
 import { fileVersion } from '../../device/file-version.ts';
 import { isThere } from '../../device/is-there.ts';
-import type { RunLimits, RunResult } from '../../device/command.ts';
+import type { RunLimits } from '../../device/command.ts';
 
-/**
- * What apps have beside their packages: their configuration, and the scripts that tell their state.
- */
+/** What apps have beside their packages: configuration, and scripts that tell their state. */
 export type AppFiles = ReturnType<typeof createAppFiles>;
 
 /** @param environment the whole one that scripts get */
@@ -18,10 +16,7 @@ export function createAppFiles(paths: Paths, environment: Record<string, string>
     /** A text that changes when the UCI file does; undefined if there is none. */
     configVersion: (uci: string): Promise<string | undefined> =>
       fileVersion(join(paths.uciDir, uci)),
-    /**
-     * The same for the scripts that the app's state comes from; undefined if it has no entry
-     * script.
-     */
+    /** The same of the scripts that tell the app's state; undefined without an entry script. */
     scriptVersion: async (app: string): Promise<string | undefined> => {
       const entry = await fileVersion(entryScript(app));
       // The entry script of a container app asks the app's container script.
@@ -33,11 +28,7 @@ export function createAppFiles(paths: Paths, environment: Record<string, string>
      * Runs the app's entry script: `NAME.sh status HOSTNAME`. It and all that it started are gone
      * when this settles.
      */
-    runEntryScript: async (
-      app: string,
-      hostname: string,
-      limits: RunLimits,
-    ): Promise<RunResult> => {
+    runEntryScript: async (app: string, hostname: string, limits: RunLimits) => {
       const file = entryScript(app);
       const isProgram = await isThere(file, constants.X_OK);
       const [program, ...words] = isProgram ? [file] : ['/bin/sh', file];

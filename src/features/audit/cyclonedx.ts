@@ -19,17 +19,11 @@ export interface Component {
  * A software bill of materials (CycloneDX 1.6): the same components always give the same one.
  * @param madeAt Unix seconds
  */
-export function cycloneDx(
-  subject: Component,
-  components: readonly Component[],
-  madeAt: number,
-): object {
-  const described = [...components]
-    .sort((one, other) => (one.purl < other.purl ? -1 : 1))
-    .map(describe);
-  const digest = createHash('sha256')
-    .update(JSON.stringify([subject, described, madeAt]))
-    .digest('hex');
+export function cycloneDx(subject: Component, components: readonly Component[], madeAt: number) {
+  const sorted = components.toSorted((one, other) => (one.purl < other.purl ? -1 : 1));
+  const described = sorted.map(describe);
+  const text = JSON.stringify([subject, described, madeAt]);
+  const digest = createHash('sha256').update(text).digest('hex');
   return {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',

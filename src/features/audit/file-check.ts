@@ -38,9 +38,8 @@ export async function checkFiles(
   const timed = builtTogether(entries);
   const found = await inBatches(entries, signal, async (entry): Promise<Differing | undefined> => {
     const what = await differenceOf(entry, onDevice, timed);
-    return what === undefined
-      ? undefined
-      : { path: entry.record.path, package: entry.record.owner, what };
+    const { path, owner } = entry.record;
+    return what && { path, package: owner, what };
   });
   return found.filter((entry) => entry !== undefined);
 }
@@ -97,11 +96,7 @@ function wrongRights({ isConfig, mode, uid }: FileRecord, stat: Stats): Differen
 /** Between the file's time and that on record. */
 const CLOCK_S = 2;
 
-function hasOwnTime(
-  { owner, times }: FileRecord,
-  stat: Stats,
-  timed: ReadonlySet<string>,
-): boolean {
+function hasOwnTime({ owner, times }: FileRecord, stat: Stats, timed: ReadonlySet<string>) {
   if (times === undefined) return true;
   // A link is made anew: it has the time of the installation.
   if (timed.has(owner) && stat.isFile()) return secondsOf(stat) === times.built;

@@ -106,11 +106,7 @@ async function deviceSbom({ paths, manager }: AuditTools): Promise<object> {
       licence,
     });
   }
-  const subject: Component = {
-    type: 'operating-system',
-    name: 'OpenWrt',
-    version: release,
-    purl: `pkg:generic/openwrt@${encodeURIComponent(release)}`,
-  };
+  const purl = `pkg:generic/openwrt@${encodeURIComponent(release)}`;
+  const subject: Component = { type: 'operating-system', name: 'OpenWrt', version: release, purl };
   return cycloneDx(subject, components, Math.floor(Date.now() / 1000));
 }

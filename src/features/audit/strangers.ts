@@ -81,11 +81,8 @@ export async function findListeners({ isRecorded, signal }: Look): Promise<Liste
         const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
         if (state !== WAITING[protocol]) continue;
         const [hex = '', port = ''] = local.split(':');
-        sockets.set(`socket:[${inode}]`, {
-          protocol,
-          address: addressOf(hex),
-          port: parseInt(port, 16),
-        });
+        const address = addressOf(hex);
+        sockets.set(`socket:[${inode}]`, { protocol, address, port: parseInt(port, 16) });
       }
     }
   }
@@ -101,20 +98,14 @@ export async function findListeners({ isRecorded, signal }: Look): Promise<Liste
   return found.sort((one, other) => one.port - other.port);
 }
 
-async function socketsOf<Socket>(
-  pid: string,
-  sockets: ReadonlyMap<string, Socket>,
-): Promise<Socket[]> {
+async function socketsOf<Socket>(pid: string, sockets: ReadonlyMap<string, Socket>) {
   const names = await readdir(`/proc/${pid}/fd`).catch(() => []);
   const links = names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => ''));
   return (await Promise.all(links)).flatMap((link) => sockets.get(link) ?? []);
 }
 
 /** A program of a package runs a script that came with none. */
-async function strangerIn(
-  pid: string,
-  isRecorded: (path: string) => boolean,
-): Promise<string | undefined> {
+async function strangerIn(pid: string, isRecorded: (path: string) => boolean) {
   const program = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
   if (program === undefined) return undefined;
   if (!isRecorded(program)) return program;
@@ -128,9 +119,8 @@ async function strangerIn(
 
 /** Words of four bytes, each as this processor has it; all that Node is built for are LE. */
 function addressOf(hex: string): string {
-  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) =>
-    [...Buffer.from(word, 'hex')].reverse(),
-  );
+  const reversed = (word: string): number[] => [...Buffer.from(word, 'hex')].reverse();
+  const bytes = (hex.match(/.{8}/g) ?? []).flatMap(reversed);
   if (bytes.length === 4) return bytes.join('.');
   const groups = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];
   // It writes the short form.

@@ -78,11 +78,10 @@ export function createAppContainers({ paths, engine, listing }: Locations): AppC
     choose: async (context, { subject, packages, isPurge }) => {
       const found = await find(packages);
       if (found === 'silent') {
-        throw new DepotError(
-          'unavailable',
+        const message =
           `cannot remove ${subject}: ` +
-            'the container engine does not answer, and its container would run on',
-        );
+          'the container engine does not answer, and its container would run on';
+        throw new DepotError('unavailable', message);
       }
       if (found === 'absent') {
         await context.note('the container engine does not run: containers of the app stay with it');
@@ -101,10 +100,7 @@ export function createAppContainers({ paths, engine, listing }: Locations): AppC
   };
 }
 
-function record(
-  { id, name, image, imageId, mounts }: Container,
-  folders: string[],
-): RecordedContainer {
+function record({ id, name, image, imageId, mounts }: Container, folders: string[]) {
   return {
     ...{ id, name, image, imageId, folders },
     isPinned: isPinned(image),

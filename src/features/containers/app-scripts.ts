@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { isPackageName } from '../../package-management/names.ts';
-import type { Container } from './engine-view.ts';
+import type { Container, EngineView } from './engine-view.ts';
 
 /**
  * What the container script of an app says of its containers. It is read and never run: its `rm`
@@ -21,9 +21,7 @@ const MOST_BYTES = 256 * 1024;
 const ENDING = '.sh';
 
 /** The scripts of all apps; none if the device has no container apps. */
-export async function readAppScripts({
-  containerScriptDir,
-}: Pick<Paths, 'containerScriptDir'>): Promise<AppScript[]> {
+export async function readAppScripts({ containerScriptDir }: Paths): Promise<AppScript[]> {
   const files = await readdir(containerScriptDir).catch(() => []);
   const apps = files
     .filter((file) => file.endsWith(ENDING))
@@ -78,4 +76,42 @@ export function appOf(
   if (project !== undefined) return scripts.find(({ projects }) => projects.has(project))?.app;
   const named = scripts.find(({ app }) => app === name);
   return (named ?? scripts.find(({ names }) => names.has(name)))?.app;
+}
+
+/** How a container app is, in the words of an entry script. */
+export interface RunState {
+  running: boolean;
+  docker: true;
+  /** Whether it has a container; left out while nobody knows. */
+  deployed?: boolean;
+  /** `:8096`, the first port that leads into it. */
+  web?: string;
+}
+
+/** Single flight: the run state of each app that has a container script, as the engine has it. */
+export function createRunStates(paths: Paths, engine: EngineView) {
+  const read = async (): Promise<Map<string, RunState>> => {
+    const scripts = await readAppScripts(paths);
+    if (scripts.length === 0) return new Map();
+    const all = await engine.containers();
+    const stateIn = (app: string): RunState =>
+      typeof all === 'string'
+        ? { running: false, docker: true }
+        : stateOf(all.filter((container) => appOf(container, scripts) === app));
+    return new Map(scripts.map(({ app }) => [app, stateIn(app)]));
+  };
+  let asked: ReturnType<typeof read> | undefined;
+  return () => (asked ??= read().finally(() => void (asked = undefined)));
+}
+
+function stateOf(containers: readonly Container[]): RunState {
+  const running = containers.filter(({ state }) => state === 'running');
+  const ports = running.flatMap(({ ports: all }) => all);
+  const web = ports.find(({ host, protocol }) => host !== undefined && protocol === 'tcp')?.host;
+  return {
+    running: running.length > 0,
+    docker: true,
+    deployed: containers.length > 0,
+    ...(web !== undefined && { web: `:${web}` }),
+  };
 }

@@ -61,18 +61,14 @@ const OWN_OPTION = /^(?:config|conf|cache|data)(?:_?(?:path|dir))?$/;
 const CONVENTIONAL = /^(?:configs?|caches?|data|appdata|docker)$/i;
 
 function isNamedFor(app: string, path: string): boolean {
-  return (
-    basename(path).toLowerCase() === app.toLowerCase() && CONVENTIONAL.test(basename(dirname(path)))
-  );
+  const isItsName = basename(path).toLowerCase() === app.toLowerCase();
+  return isItsName && CONVENTIONAL.test(basename(dirname(path)));
 }
 
 const MOST_BYTES = 1024 ** 2;
 
 /** Paths in all UCI files: the app's own data folders, and all others, which stay. */
-async function settingsFor(
-  app: string,
-  uciDir: string,
-): Promise<{ own: string[]; foreign: string[] }> {
+async function settingsFor(app: string, uciDir: string) {
   const own: string[] = [];
   const foreign: string[] = [];
   for (const file of await readdir(uciDir).catch(() => [])) {

@@ -9,10 +9,7 @@ const MOST_CONTAINERS = 1000;
 export type Container = ReturnType<typeof containerIn>;
 export type EngineView = ReturnType<typeof createEngineView>;
 
-/**
- * The engine, asked through its socket. Every question has a deadline.
- * @param socket where the engine answers
- */
+/** The engine, asked through its socket; every question has a deadline. @param socket its path */
 export function createEngineView(socket: () => string) {
   const ask = (question: EngineQuestion): Promise<EngineAnswer> => askEngine(socket(), question);
   const get = async <Schema extends v.GenericSchema>(
@@ -36,9 +33,7 @@ export function createEngineView(socket: () => string) {
       return new Map(typeof found === 'string' ? [] : found.map(({ Id, Size }) => [Id, Size]));
     },
     /** How often it was started again, and when it was last started (Unix seconds). */
-    restarts: async (
-      container: string,
-    ): Promise<{ count: number; startedAt: number } | undefined> => {
+    restarts: async (container: string) => {
       const found = await get(`/containers/${container}/json`, inspected);
       if (typeof found === 'string') return undefined;
       const startedAt = Date.parse(found.State.StartedAt);

@@ -4,7 +4,7 @@ import type { Feature, FeatureContext } from '../feature.ts';
 import { createAppContainers } from './app-containers.ts';
 import { createEngineView } from './engine-view.ts';
 import { containersRoutes } from './routes.ts';
-import { createRunStates, type RunState } from './run-state.ts';
+import { createRunStates, type RunState } from './app-scripts.ts';
 
 /** What runs in containers on the device, and the containers of apps. */
 export interface ContainersFeature extends Feature {

@@ -37,12 +37,8 @@ const ANSWER_MS = 120_000;
  * gone already is no failure: a daemon that was killed does it again.
  * @throws DepotError command_failed if a container is still there; what else stays is said
  */
-export async function removeRecorded({
-  engine,
-  containers,
-  isPurge,
-  note,
-}: Removal): Promise<void> {
+export async function removeRecorded(removal: Removal): Promise<void> {
+  const { engine, containers, isPurge, note } = removal;
   const ask = (method: 'POST' | 'DELETE', path: string): Promise<EngineAnswer> =>
     engine.ask({ method, path, timeoutMs: ANSWER_MS });
   const stay: string[] = [];
@@ -84,10 +80,7 @@ async function removalFailure(remove: () => Promise<EngineAnswer>): Promise<stri
   }
 }
 
-async function sayWhatStays(
-  containers: readonly RecordedContainer[],
-  note: Removal['note'],
-): Promise<void> {
+async function sayWhatStays(containers: readonly RecordedContainer[], note: Removal['note']) {
   const data = containers.flatMap(({ folders, volumes }) => [
     ...folders,
     ...volumes.map(({ path }) => path),
@@ -100,8 +93,7 @@ async function sayWhatStays(
 /** Looked at once more: what was a plain folder may have become something else. */
 async function folderFailure(folder: string): Promise<string | undefined> {
   try {
-    const isGone = (await lstat(folder).catch(() => undefined)) === undefined;
-    if (isGone) return undefined;
+    if ((await lstat(folder).catch(() => undefined)) === undefined) return undefined;
     if (!(await isPlainFolder(folder))) return 'it is not the folder any more that was looked at';
     await removeFolder(folder);
     return undefined;

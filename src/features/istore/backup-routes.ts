@@ -126,10 +126,10 @@ function localRoutes(tools: BackupRouteTools): Route[] {
       path: 'admin/store/local_restore',
       summary: "iStore's page: bring back what a file on a disk names",
       params: folder,
-      handle: async ({ params: { path, type } }) =>
-        json(
-          type === 'overlay' ? failed(SYSTEM) : await restore(tools, tools.paths.onDevice(path)),
-        ),
+      handle: async ({ params: { path, type } }) => {
+        if (type === 'overlay') return json(failed(SYSTEM));
+        return json(await restore(tools, tools.paths.onDevice(path)));
+      },
     }),
     get({
       path: 'admin/store/get_available_backup_file_list',
@@ -165,10 +165,7 @@ function failed(stderr: string): { code: number; stdout: string; stderr: string 
   return { code: 1, stdout: '', stderr };
 }
 
-async function lightBackup({
-  submit,
-  queue,
-}: BackupRouteTools): Promise<{ code: number; msg: string }> {
+async function lightBackup({ submit, queue }: BackupRouteTools) {
   const submission = await submit('backup', '', {});
   if ('conflict' in submission) return { code: 500, msg: submissionResult(submission).stderr };
   const { id } = submission.job;
@@ -207,10 +204,7 @@ async function newestFile({ all, download }: Backups): Promise<Response> {
   return download(found.file, `light-backup-${found.manifest.id}.tar.gz`);
 }
 
-async function restoreSent(
-  tools: BackupRouteTools,
-  { context, session }: ApiRequest<object>,
-): Promise<object> {
+async function restoreSent(tools: BackupRouteTools, { context, session }: ApiRequest<object>) {
   const { incoming } = context.env as { incoming: IncomingMessage };
   const name = `${newId()}.restore`;
   const file = join(tools.paths.uploadDir, name);
@@ -253,10 +247,7 @@ const OF_DEPOTD = 'it is no backup of depotd';
 const OF_BOTH = 'it is a backup neither of iStore nor of depotd';
 
 /** A backup of iStore's names apps, which the feeds have; one of depotd's is brought back whole. */
-async function restore(
-  { submit, backups, appList }: BackupRouteTools,
-  file: string,
-): Promise<object> {
+async function restore({ submit, backups, appList }: BackupRouteTools, file: string) {
   try {
     const apps = await readAppList(file);
     if (apps === undefined) {

@@ -24,12 +24,8 @@ interface LegacyTools {
   isOpkg: boolean;
 }
 
-export async function readLegacy({
-  paths,
-  settings,
-  feeds,
-  isOpkg,
-}: LegacyTools): Promise<IstoreLegacy> {
+export async function readLegacy(tools: LegacyTools): Promise<IstoreLegacy> {
+  const { paths, settings, feeds, isOpkg } = tools;
   const read = async (path: string): Promise<string> =>
     (await readSmallFile(paths.onDevice(path), MOST_BYTES)) ?? '';
   const program = await read('/bin/is-opkg');

@@ -54,10 +54,7 @@ export function istoreRoutes({ settings, architecture, legacy }: IstoreTools): R
   ];
 }
 
-async function userConfig(
-  { read }: IstoreSettings,
-  architecture: IstoreTools['architecture'],
-): Promise<object> {
+async function userConfig({ read }: IstoreSettings, architecture: IstoreTools['architecture']) {
   return {
     hide_docker: (await read('hide_docker')) === '1',
     ignore_arch: (await read('ignore_arch')) === '1',

@@ -25,12 +25,9 @@ export function createIstoreSettings({ uciDir, onDevice }: Paths) {
       ),
     /** What of the device the page shows buttons for. */
     features: async (): Promise<string[]> => {
-      const found = await Promise.all(
-        Object.entries(SIGNS).map(async ([name, path]) =>
-          (await isThere(onDevice(path))) ? [name] : [],
-        ),
-      );
-      return found.flat();
+      const signs = Object.entries(SIGNS);
+      const areThere = await Promise.all(signs.map(([, path]) => isThere(onDevice(path))));
+      return signs.flatMap(([name], index) => (areThere[index] === true ? [name] : []));
     },
   };
 }

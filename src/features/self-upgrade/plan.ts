@@ -13,22 +13,16 @@ import { plainAct, type Plan, type Step, type StepContext } from '../../jobs/pla
 import { beforeChangeStep, type PackageTools } from '../../package-management/tools.ts';
 import type { SelfUpgradeHost } from './watcher.ts';
 
-/**
- * @returns the newer version that the lists offer, if there is one
- * @throws DepotError internal if the store was not installed as a package
- */
+/** @returns the newer version that lists offer, if any @throws DepotError internal: no package */
 export async function findSelfUpgrade(manager: PackageManager): Promise<string | undefined> {
   const installed = (await manager.installed()).get(OWN_PACKAGE);
   if (!isPresent(installed)) {
-    throw new DepotError(
-      'internal',
-      `cannot tell of an upgrade: ${OWN_PACKAGE} is not installed as a package`,
-    );
+    const message = `cannot tell of an upgrade: ${OWN_PACKAGE} is not installed as a package`;
+    throw new DepotError('internal', message);
   }
   const offered = (await manager.offers([OWN_PACKAGE])).get(OWN_PACKAGE)?.[0]?.version;
-  return offered !== undefined && manager.compareVersions(offered, installed.version) > 0
-    ? offered
-    : undefined;
+  const isNewer = offered !== undefined && manager.compareVersions(offered, installed.version) > 0;
+  return isNewer ? offered : undefined;
 }
 
 const PURPOSE = `upgrade ${OWN_PACKAGE}`;
@@ -53,8 +47,7 @@ const offer = slots('the upgrade', { version: v.optional(v.string()) });
 
 /**
  * self-upgrade: keeps the package that runs as a file, and hands over to a watcher that needs no
- * daemon. The daemon that finds the watcher's exit code judges; it is the new one, or the old one
- * put back.
+ * daemon. The daemon that finds its exit code judges: the new one, or the old one put back.
  */
 export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
   const { selfUpgrade } = tools;
@@ -94,12 +87,9 @@ async function choose({ manager }: SelfUpgradeTools, context: StepContext): Prom
   await manager.around.needSpace(PURPOSE);
   const version = await findSelfUpgrade(manager);
   if (version === undefined) {
-    throw failureError(PURPOSE, {
-      code: 'not_found',
-      package: OWN_PACKAGE,
-      reason: 'the lists offer no newer version',
-      remedy: 'Update the package lists, and look again.',
-    });
+    const reason = 'the lists offer no newer version';
+    const remedy = 'Update the package lists, and look again.';
+    throw failureError(PURPOSE, { code: 'not_found', package: OWN_PACKAGE, reason, remedy });
   }
   offer.write(context, { version });
   remember(context, manager, { verb: 'upgrade', names: [OWN_PACKAGE] });

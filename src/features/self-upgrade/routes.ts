@@ -9,10 +9,7 @@ import { json } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 
-/**
- * The store's own upgrade. The codes stand in the body, as iStore has them: an HTTP 304 could not
- * carry one.
- */
+/** The store's own upgrade. Codes stand in the body, as iStore has them: an HTTP 304 has none. */
 export function selfUpgradeRoutes({
   manager,
   submit,

@@ -31,10 +31,7 @@ export function createSelfUpgradeHost(
   return {
     /** `waiting` for a watcher; `kept` after one that could put neither version in order. */
     state,
-    /**
-     * Packs the package as it is installed into a file on flash, from which it can be put back.
-     * @throws DepotError internal, no_space
-     */
+    /** Packs the package, as installed, into a file on flash. @throws DepotError internal */
     saveOldVersion: async (name: string): Promise<void> => {
       const version = (await manager.installed()).get(name)?.version ?? '';
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -55,17 +52,11 @@ export function createSelfUpgradeHost(
       await replaceFile(join(folder, 'probe.cjs'), PROBE_SCRIPT);
       await replaceFile(join(folder, 'pending'), '');
     },
-    /**
-     * Upgrades the package and waits for the new daemon's health; ends with one of
-     * SELF_UPGRADE_EXITS.
-     */
+    /** Upgrades the package and waits for the new daemon's health; its exit codes: watch.sh. */
     command: (): Command => watcher('now'),
     /** The watcher once more, as it is called at boot; of two, one waits for the other. */
     commandAgain: (): Command => watcher('boot'),
-    /**
-     * Removes what was kept, unless it waits for a watcher: after a power cut one is called at
-     * boot.
-     */
+    /** Removes what was kept, unless it waits for a watcher: one is called at boot after a cut. */
     forget: async (): Promise<void> => {
       if ((await state()) !== 'waiting') await rm(folder, { recursive: true, force: true });
     },
