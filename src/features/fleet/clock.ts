@@ -1,7 +1,4 @@
-/**
- * Moments are kept by `performance.now()`: a router without a battery begins in 1970 or at the
- * date of its firmware, and its time of day jumps by years when it learns it.
- */
+/** Not the time of day: a router without a battery starts in 1970, and jumps once it is set. */
 export function nowMs(): number {
   return performance.now();
 }

@@ -12,8 +12,7 @@ import { fleetRoutes } from './routes.ts';
 import { statusOf } from './status.ts';
 
 /**
- * The device as one of many, which a server of hawkBit's kind rolls out to. Without `fleet.server`
- * nothing of it is loaded but its routes.
+ * One of many devices of a server like hawkBit. Without `fleet.server` only its routes are loaded.
  */
 export async function createFleetFeature(
   context: FeatureContext,

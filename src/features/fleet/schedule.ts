@@ -1,7 +1,4 @@
-/**
- * When the next poll is. The server says how often; many devices must not come at once all the
- * same, neither after a power cut in their street nor when their server is back.
- */
+/** The server says how often; jitter keeps devices from coming at once after a power cut. */
 
 const SECOND = 1000;
 export const LEAST_INTERVAL_S = 30;

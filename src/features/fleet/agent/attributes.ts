@@ -73,10 +73,7 @@ function hashOf(data: Readonly<Record<string, string>>): string {
   return createHash('sha256').update(JSON.stringify(lasting.sort())).digest('hex').slice(0, 16);
 }
 
-/**
- * What is missing, or older, of what this server's sets have installed: `adfilter missing, dnsmasq
- * 2.90-1`. Nothing is done about it. An owner's newer version is none.
- */
+/** What is missing, or older, of what this server's sets have installed: `dnsmasq 2.90-1`. */
 async function driftOf(
   { records, manager }: Pick<Fleet, 'records' | 'manager'>,
   from: string,

@@ -112,10 +112,7 @@ async function follow(fleet: Fleet, server: Server): Promise<void> {
   known.links = { ...known.links, configData: undefined };
 }
 
-/**
- * What cannot be put on record is not begun: the server has its end at once, or a device whose
- * flash is full would be silent. One that has a job already is not over.
- */
+/** What a full flash cannot put on record is not begun, and the server is sent its end at once. */
 async function reportFullDisk(
   { records, queue }: Fleet,
   { client, from }: Server,

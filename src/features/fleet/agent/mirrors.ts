@@ -36,10 +36,7 @@ export async function openMirrors({ settings, log, known }: Fleet) {
     connection: createConnection(mirror, { tls }, ANSWER_MS),
   }));
   return {
-    /**
-     * Tries each mirror, and leaves the rest to the origin.
-     * @returns whether the file is here
-     */
+    /** Tries each mirror, and leaves the rest to the origin. @returns whether it is here */
     fetch: async (file: WantedFile, signal: AbortSignal, work: Receive): Promise<boolean> => {
       const limitMs = START_MS + Math.ceil(file.bytes / LEAST_BYTES_PER_S) * 1000;
       for (const each of all.filter(({ failures }) => failures < MOST_FAILURES)) {

@@ -7,10 +7,7 @@ import { actionKey } from '../rollout/action-key.ts';
 import { sendCollected } from './collect.ts';
 import { noticesOf, type Fleet, type Server } from './fleet.ts';
 
-/**
- * A notice on the way to the end. It is lost if the server does not take it: an action never waits
- * for one.
- */
+/** A notice on the way to the end, lost if the server does not take it: no action waits for one. */
 export async function notify(
   fleet: Fleet,
   { client }: Server,
@@ -38,8 +35,7 @@ export async function notifyOnce(
 }
 
 /**
- * Sends the server each end that it does not have yet. One whose id it has given to a later action
- * is sent no more: it would end that one.
+ * Sends each end that the server lacks, unless its id is a later action's, which that would end.
  */
 export async function reportEnds(fleet: Fleet, server: Server): Promise<void> {
   const all = fleet.records.all();

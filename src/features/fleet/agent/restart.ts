@@ -9,8 +9,8 @@ export const RESTARTING = 'the device restarts now';
 const COMMAND_MS = 30_000;
 
 /**
- * Restarts the device, once for an action: the server has taken that it does, and the action's
- * record has the boot that it is done in, before the command is run.
+ * Once for an action: before the command is run the server has taken that it does, and the action's
+ * record has the boot that it is done in.
  */
 export async function restartDevice(
   fleet: Fleet,

@@ -46,10 +46,7 @@ export function createDdiClient(address: Address, connection: Connection) {
     receptionOf(await connection.ask({ method, path: `${base}/${path}`, body }, MOST_POLL_BYTES));
 
   return {
-    /**
-     * @param etag of the last answer
-     * @returns `unchanged` if it is still that one
-     */
+    /** @param etag of the last answer @returns `unchanged` if it is still that one */
     poll: async (
       etag: string | undefined,
     ): Promise<{ poll: Poll; etag: string | undefined } | 'unchanged'> => {
@@ -107,10 +104,7 @@ function parse<Schema extends v.GenericSchema>(
   throw new DepotError('bad_request', `${what}: ${field}: ${issue.message.slice(0, 200)}`);
 }
 
-/**
- * hawkBit's 429 has two meanings: with a body it is a quota, which no repetition changes; without
- * one it is the filter against floods.
- */
+/** hawkBit's 429 with a body is a quota, for good; without one it is the filter against floods. */
 function receptionOf({ status, body }: Answer): Reception {
   if (status >= 200 && status < 300) return 'accepted';
   if (status === 410 || status === 405) return 'ended';

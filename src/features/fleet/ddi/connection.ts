@@ -92,10 +92,7 @@ export function createConnection(
         const body = await readBody(response, mostBytes);
         return { status: response.statusCode ?? 0, etag: response.headers.etag, body };
       }),
-    /**
-     * A file, or what is behind its first bytes, which the caller reads.
-     * @throws DepotError as above
-     */
+    /** A file from that byte on, which the caller reads. @throws DepotError as above */
     open: (path: string, from: number, signal: AbortSignal): Promise<IncomingMessage> => {
       const range: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
       const call: Call = { method: 'GET', path, headers: { ...range, accept: '*/*' } };

@@ -10,10 +10,7 @@ export interface Credentials {
   tls: { ca?: string | string[]; cert?: string; key?: string };
 }
 
-/**
- * Reads the files anew for each exchange, so that a token that was replaced counts at once.
- * @throws DepotError unavailable that names the option
- */
+/** Read anew for each exchange: a new token counts at once. @throws DepotError unavailable */
 export async function readCredentials(settings: FleetSettings): Promise<Credentials> {
   const { token_file: token, ca_file: ca, cert_file: cert, cert_key_file: key } = settings;
   return {

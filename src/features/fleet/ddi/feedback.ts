@@ -19,10 +19,7 @@ const MOST_DETAILS = 45;
 /** One of more than 512 characters is split, and counts as several. */
 const MOST_DETAIL_CHARACTERS = 500;
 
-/**
- * The body of a feedback. No timestamp: with one in the past hawkBit ends the action, and leaves
- * the device pending.
- */
+/** No timestamp: with one in the past hawkBit ends the action, and leaves the device pending. */
 export function feedbackBody(
   id: string,
   { execution, finished, code, details = [] }: Feedback,

@@ -20,10 +20,7 @@ const schema = v.object({
   changed: v.optional(v.record(v.string(), v.string())),
 });
 
-/**
- * What was on the device before the first change of an action, which may be several transactions
- * of the package manager: its own copy is of before the last one.
- */
+/** What was there before the action's first change: the package manager's copy is of its last. */
 export function createBaseline(file: string) {
   return {
     save: async (key: string, { packages, ...texts }: BaselineContent) => {

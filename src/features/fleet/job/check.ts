@@ -47,9 +47,7 @@ export function hasBegun(job: Remembering): boolean {
 }
 
 /**
- * Judges all of an action before anything of it is done: the files as they lie there, who may do
- * it, and every name. Then remembers what is on the device.
- * @throws DepotError
+ * Judges all of an action before anything is done, then remembers what is there. @throws DepotError
  */
 export async function checkWork(
   tools: FleetJobTools,
@@ -198,10 +196,7 @@ async function absentNames({ manager }: FleetJobTools, { upgrade }: Work): Promi
   );
 }
 
-/**
- * What the package manager itself would say. What a name depends on may come with the files of the
- * same action, which it does not know of.
- */
+/** The package manager's own view, which does not know of files that come with the same action. */
 async function checkChanges(
   { manager }: FleetJobTools,
   work: Work,

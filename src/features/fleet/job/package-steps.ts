@@ -28,10 +28,7 @@ import {
   type Task,
 } from './tools.ts';
 
-/**
- * The changes of packages that an action is made of, each a transaction of its own: package files,
- * then names from feeds, then programs.
- */
+/** Each change is a transaction: package files, then names from feeds, then programs. */
 export function packageSteps(tools: FleetJobTools, { work, key }: Task): Step[] {
   const phase = (name: string, change: ChangeWork): Step[] =>
     transaction(tools, name, { ...change, behindChoice: [keepStep(tools, change, key)] }).steps;

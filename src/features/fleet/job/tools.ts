@@ -15,10 +15,7 @@ export interface FleetJobTools
     Pick<Fleet, 'paths' | 'scriptEnvironment' | 'settings' | 'records' | 'downloads'> {
   baseline: Baseline;
   kept: KeptPackages;
-  /**
-   * Asks the server anew, with another token than the file has if one is given.
-   * @throws DepotError if it does not answer as it should
-   */
+  /** Asks the server anew, with that token if one is given. @throws DepotError if that fails */
   reach: (token?: string) => Promise<void>;
   /** What the server knows of the device. */
   attributes: () => Promise<Readonly<Record<string, string>>>;
@@ -51,10 +48,7 @@ export function actStep(
 /** The job's own note that all of the action is done. */
 export const succeeded = slots('the action', { isDone: v.optional(v.boolean(), false) });
 
-/**
- * Whether all of the action is done. The action's own record has it first: the power may go before
- * the job's has, too.
- */
+/** The action's own record has it first: the power may go before the job's has, too. */
 export function hasSucceeded(
   { records }: Pick<FleetJobTools, 'records'>,
   key: string,

@@ -1,9 +1,7 @@
 import * as v from 'valibot';
 import { workSchema } from '../rollout/work.ts';
 
-/**
- * How an action ended on this device. `downloaded`: its files are here, and no more was asked for.
- */
+/** How an action ended. `downloaded`: its files are here, and no more was asked for. */
 const endSchema = v.object({
   result: v.picklist(['success', 'failure', 'canceled', 'downloaded']),
   message: v.string(),
@@ -38,8 +36,7 @@ export const recordSchema = v.object({
   fetchFailures: v.optional(v.number()),
   jobId: v.optional(v.string()),
   /**
-   * The last self-upgrade, a job of its own, of before the action's; empty if there was none. Not
-   * the time: a clock that is set meanwhile would make an old one the action's.
+   * The last self-upgrade before the action's; empty: none. By id, as a clock may be set meanwhile.
    */
   selfUpgradeAfter: v.optional(v.string()),
   /** The time limit, in seconds, that its job was stopped for. */

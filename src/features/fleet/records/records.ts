@@ -15,10 +15,7 @@ const MOST_UNREPORTED = 400;
 const FORGOTTEN_FILE = 'forgotten.json';
 const FILE_NAME = /^([0-9a-f]{64})\.json$/;
 
-/**
- * The actions that this device knows, one file each. Of those that went to make room it knows the
- * highest id of each server, in numbers as hawkBit gives them.
- */
+/** Actions, a file each. Of those that went to make room it has the highest number per server. */
 export async function openRecords(folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const [known, forgotten] = [await readAll(folder), await readForgotten(folder)];
@@ -70,10 +67,7 @@ export async function openRecords(folder: string) {
         await syncPath(join(folder, '..'));
         await prune();
       }),
-    /**
-     * Resolves when the change is on the medium. Changes of one record follow one another.
-     * @returns the record as it is then; undefined if there is none
-     */
+    /** Resolves with the record when the change is on the medium; undefined if there is none. */
     update: (key: string, change: Partial<ActionRecord>): Promise<ActionRecord | undefined> =>
       next(async () => {
         const record = known.get(key);

@@ -81,10 +81,7 @@ function refused(why: string): DepotError {
 
 type VerificationKey = Awaited<ReturnType<typeof readVerificationKey>>;
 
-/**
- * A public key of usign's, by which the owner signs what a device does.
- * @throws DepotError unavailable if the file holds no such key
- */
+/** A public key of usign's, the owner's. @throws DepotError unavailable if the file holds none */
 export async function readVerificationKey(path: string) {
   const unusable = (why: string): DepotError =>
     new DepotError('unavailable', `cannot use fleet.key_file: ${why}`);
@@ -102,10 +99,7 @@ export async function readVerificationKey(path: string) {
   };
 }
 
-/**
- * Each plan is signed as it stands, in metadata of its own.
- * @throws DepotError forbidden
- */
+/** Each plan is signed as it stands, in metadata of its own. @throws DepotError forbidden */
 export function checkPlanSignatures(chunks: readonly Chunk[], key: VerificationKey): void {
   for (const { name, metadata } of chunks) {
     const valueOf = (wanted: string): string | undefined =>
