@@ -41,10 +41,7 @@ export function createClient(target: Target, session?: LoginSession) {
       const token = tokenIn(await get('admin/store/token'));
       return readJson(target, await call('POST', path, { parameters: { ...parameters, token } }));
     },
-    /**
-     * Sets the password of depotd's own log-in. @returns the file whose content has to be given as
-     * `proof`, of the first password; undefined: it is set
-     */
+    /** Sets depotd's own password. @returns the file whose content a first one needs as `proof` */
     setPassword: async (form: Readonly<Record<string, string>>): Promise<string | undefined> => {
       try {
         await readJson(target, await call('POST', 'admin/passwd', { parameters: form }));

@@ -8,10 +8,7 @@ import { fetchTask, listTasks, readTask, shortId, type Task } from './task.ts';
 const RETRY_MS = 300;
 /** The kind of task that nobody waits for: it runs beside the others. */
 const MOVE = 'docker_migrate';
-/**
- * A log that comes in no stream is asked for this often; so many times until a stream is tried
- * again.
- */
+/** A log that comes in no stream is asked for this often, so many times between two streams. */
 const POLL_MS = 1000;
 const POLLS = 10;
 
@@ -40,11 +37,9 @@ interface Place {
 type Stop = 'end' | 'cut' | 'no room' | DepotError;
 
 /**
- * Hands on a task's log from its beginning to its end. If the connection breaks it goes on at
- * the byte where it was; if there is no room for a stream it asks time and again.
+ * Hands on a task's log to its end. If the connection breaks it goes on at the byte where it was.
  * @returns the task as it ended
- * @throws DepotError upstream_unreachable if the daemon stays away; forbidden if the log-in
- *   ended
+ * @throws DepotError upstream_unreachable if the daemon stays away; forbidden if the log-in ended
  */
 export async function followTask(options: FollowOptions): Promise<Task> {
   try {
@@ -127,8 +122,7 @@ async function readStream(options: FollowOptions, place: Place): Promise<Stop> {
 async function poll(options: FollowOptions, place: Place): Promise<Stop> {
   try {
     for (let round = 0; round < POLLS; round += 1) {
-      // In this order: a task that has ended writes nothing more, so what is read after that is
-      // all.
+      // In this order: a task that has ended writes nothing more.
       const task = await fetchTask(options.client, options.id);
       isConnected(options, place);
       await showProgress(options, task);

@@ -19,10 +19,7 @@ export interface Call {
   target: Target;
   method: 'GET' | 'HEAD' | 'POST';
   path: string;
-  /**
-   * In the query of a read; in the body of a change, so that passwords and tokens stand in no
-   * server's log.
-   */
+  /** In the query of a read; in the body of a change: passwords stand in no server's log. */
   parameters?: Parameters;
   session?: LoginSession | undefined;
   /** In the place of parameters. */
@@ -36,15 +33,11 @@ export interface StreamedBody {
   content: Readable;
 }
 
-/**
- * How long an answer may take to begin; and how long a stream may be silent, in which the daemon
- * gives a sign of life every 15 s.
- */
+/** Until an answer begins, and within a stream, in which the daemon gives a sign every 15 s. */
 const SILENCE_MS = 45_000;
 
 /**
- * Makes one request on a connection of its own.
- * @returns the answer, whatever its status, when its head is there
+ * One request on a connection of its own. @returns the answer, whatever its status
  * @throws DepotError upstream_unreachable; and what the streamed body's source throws
  */
 export function send({

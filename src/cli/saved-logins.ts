@@ -8,10 +8,7 @@ import { DepotError, reasonOf } from '../errors.ts';
 import type { LoginSession } from './http-call.ts';
 import { addressOf, type Target } from './target.ts';
 
-/**
- * Sessions that depotctl keeps between two calls, one an address. What is in no folder of this user
- * alone is as good as not there.
- */
+/** Sessions kept between two calls, one an address, in a folder of this user alone. */
 export type SavedLogins = ReturnType<typeof createSavedLogins>;
 
 /** A session is short; what is longer is none. */
@@ -66,10 +63,7 @@ async function folderBelow(runtimeDir: string | undefined): Promise<string> {
     : join(tmpdir(), `depotctl-${user}`);
 }
 
-/**
- * In the folder for temporary files anybody may make a folder of this name first, or a link:
- * neither is used.
- */
+/** In the folder for temporary files anybody may make this folder first, or a link: not used. */
 async function isOurs(folder: string, { isMade = false } = {}): Promise<boolean> {
   const opened = await openPrivateFolder(folder, { isMade }).catch(() => undefined);
   await opened?.close();

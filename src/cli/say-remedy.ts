@@ -67,10 +67,7 @@ function remedyIn(
 const PLANNED = 6;
 const NAMED = 3;
 
-/**
- * What its owner installed and could remove, what frees the most first. What the firmware brought
- * is not named: the device may not work without it.
- */
+/** What frees the most first; not what the firmware brought, which the device may need. */
 async function findRemovable(client: Client): Promise<{ name: string; bytes: number }[]> {
   const installed = { kind: 'all', state: 'installed', sort: 'size', per_page: '200' };
   const list = await client.get('admin/store/available', installed).catch(() => undefined);

@@ -6,8 +6,7 @@ export interface ServerEvent {
 }
 
 /**
- * Reads an event stream (HTML standard, "Server-sent events") whose data is JSON. Comments are
- * dropped, and an event without its end.
+ * Events (HTML standard, "Server-sent events") with JSON; comments and unfinished ones are dropped.
  */
 export async function* parseEvents(
   chunks: AsyncIterable<Buffer>,

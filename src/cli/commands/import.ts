@@ -3,9 +3,7 @@ import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
 import { submitEach } from './jobs.ts';
 
-/**
- * `import istore`: what iStore left counts already; its catalogue is added if the owner says so.
- */
+/** `import istore`: what iStore left counts already; its feeds are added if the owner says so. */
 export async function importIstore(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
   const legacy = await client.get('admin/store/istore');

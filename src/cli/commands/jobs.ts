@@ -16,10 +16,7 @@ const RECONNECT_MS = 30_000;
 /** And by then, if it is the old version that had to be put back. */
 const SELF_UPGRADE_MS = 300_000;
 
-/**
- * What begins tasks, such as install: the daemon gets all of them at once and does them in turn;
- * then each is followed.
- */
+/** The daemon gets all tasks at once and does them in turn; then each is followed. */
 export async function submitJobs(context: CommandContext): Promise<number> {
   const { output, invocation } = context;
   const { names } = invocation;

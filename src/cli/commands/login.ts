@@ -13,8 +13,7 @@ const EXIT_USAGE = 2;
 const OWNER = 'root';
 
 /**
- * Logs in with depotd's own password, or with a user and password of the device, and keeps the
- * session for the commands that follow.
+ * With depotd's own password, or as a user of the device; the session is kept for later commands.
  */
 export async function logIn({ client, output, invocation, logins }: LoginContext): Promise<number> {
   const hasUsers = (await client.loginMethod()) === 'panel';

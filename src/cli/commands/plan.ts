@@ -57,10 +57,7 @@ export async function planCommand(context: CommandContext): Promise<number> {
   return showPlan(context, planQuery(operation, { ...context.invocation, names }));
 }
 
-/**
- * Shows a person what would change, and asks.
- * @returns the exit code to end with; undefined: go on
- */
+/** Shows what would change, and asks. @returns the exit code to end with; undefined: go on */
 export async function confirm(
   context: CommandContext,
   query: Parameters,

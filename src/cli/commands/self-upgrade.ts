@@ -3,10 +3,7 @@ import { textIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
 import { submitJobs } from './jobs.ts';
 
-/**
- * Upgrades depotd, if there is something newer, and follows that over the daemon's end and
- * start.
- */
+/** Upgrades depotd if there is something newer, and follows that over its end and start. */
 export async function upgradeSelf(context: CommandContext): Promise<number> {
   const {
     client,

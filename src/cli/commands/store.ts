@@ -64,10 +64,7 @@ function noneText({ isUpgradableOnly, self }: CommandContext['invocation']): str
     : `nothing is called or described so; to fetch newer lists: ${self} update`;
 }
 
-/**
- * All names that begin with the word, else completion would add letters that only some have. Names
- * that begin so come first in a search.
- */
+/** All that begin so, else completion would add letters that only some have. They come first. */
 async function printNames({ client, output, invocation }: CommandContext): Promise<number> {
   const [start = ''] = invocation.names;
   const names: string[] = [];

@@ -11,11 +11,7 @@ interface Undone {
   parameters: Parameters;
 }
 
-/**
- * @param name the beginning of the id of a task, or of an upload's record; default: the newest task
- *   that can be undone
- * @throws DepotError not_found
- */
+/** @param name of a task or an upload's record; default: the newest task that can be undone */
 export async function findUndone(client: Client, name: string): Promise<Undone> {
   const tasks = await listTasks(client);
   if (name === '' || name === 'latest') {

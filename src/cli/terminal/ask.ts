@@ -1,8 +1,7 @@
 /**
- * Asks a person at the terminal a question that yes or no answers.
+ * Asks at the terminal; false also if the input ends.
  * @param atInterrupt what Ctrl-C does; if it comes back, the answer is no
  * @param options.isEnterYes what Enter alone says; default yes
- * @returns false also if the input ends
  */
 export async function ask(
   question: string,

@@ -1,7 +1,4 @@
-/**
- * Characters that take two columns of a terminal, such as Chinese ones: the ranges of Unicode
- * Standard Annex 11 that are wide or full-width, roughly.
- */
+/** Characters of two columns, such as Chinese ones: Unicode Standard Annex 11, roughly. */
 const WIDE = new RegExp(
   `[${[
     ['\\u1100', '\\u115f'],
@@ -44,10 +41,7 @@ export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
 
-/**
- * Lines of so many columns at most, broken between words, and within a word only if it is longer
- * than a line or is written without blanks.
- */
+/** Lines of so many columns, broken between words, or within one that is longer than a line. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -19,10 +19,7 @@ const ASKS =
   'On a terminal the plan is shown first: what comes and goes, what has to be fetched, and the ' +
   'space that is left. Without a terminal, with --yes or with --json nobody is asked.';
 
-/**
- * What each command takes. Help, the man page, completion and every complaint about usage come
- * from this table.
- */
+/** What each command takes: help, man page, completion and complaints about usage come from it. */
 export const COMMANDS = {
   search: {
     form: 'WORD…',
