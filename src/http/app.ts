@@ -216,10 +216,7 @@ function isBackground(request: Request): boolean {
 /** Of every operation; `_t` and its like are the panel's, against caches. */
 const KNOWN_NAMES = ['token', 'background'];
 
-/**
- * Of a change, what nobody knows might have been meant to hold it back (`dry_run=1`).
- * @throws DepotError bad_request that names the parameter
- */
+/** An unknown name might have been meant to hold a change back (`dry_run=1`). @throws DepotError */
 function checkNames({ params, path }: Route, values: ReadonlyMap<string, unknown>): void {
   for (const name of values.keys()) {
     if (Object.hasOwn(params, name) || KNOWN_NAMES.includes(name) || name.startsWith('_')) continue;

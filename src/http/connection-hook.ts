@@ -11,8 +11,7 @@ export type Activity = 'idle' | 'receiving' | 'draining' | 'busy';
 /** Node's HTTP server behind a hook. */
 export interface NextServer {
   /**
-   * Gives the connection to Node's server; what was read of it has been put back (`unshift`). Not
-   * called before the hook has returned.
+   * Gives the connection, and what was read of it (`unshift`), to Node once the hook has returned.
    */
   handOver: () => void;
   /** Tells a client that its first request did not come in time. */
@@ -20,8 +19,7 @@ export interface NextServer {
 }
 
 /**
- * Has each new connection before Node's HTTP server. It decides when to hand it over, if ever.
- * @returns what says what the connection is doing
+ * Has each new connection first, and hands it over, if ever. @returns what says what it is doing
  */
 export type ConnectionHook = (socket: Socket, next: NextServer) => () => Activity;
 

@@ -24,10 +24,7 @@ export function createDeviceEvents() {
   };
 }
 
-/**
- * Events without a key that a follower may be behind; older ones are dropped, so that nobody fills
- * the daemon's memory.
- */
+/** Events without a key that a follower may be behind; older ones are dropped, for the memory. */
 const MOST_BEHIND = 1000;
 
 export async function* followDevice(

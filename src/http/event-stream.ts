@@ -1,6 +1,4 @@
-/**
- * One event of a stream (HTML standard, "Server-sent events"). `data` is sent as JSON on one line.
- */
+/** One event of a stream (HTML standard, "Server-sent events"); `data` is JSON on one line. */
 export interface StreamEvent {
   event: string;
   id?: string;
@@ -17,10 +15,9 @@ interface StreamOptions {
 }
 
 /**
- * Answers with events as the source gives them. The source is asked for the next event only when
- * the client has taken the last one, so a slow client costs no memory; `undefined` from it sends a
- * comment. When the client goes, one of `signals` aborts, or the session has ended or cannot be
- * asked for, so does the source's.
+ * The source is asked for the next event only when the client has taken the last one, so a slow
+ * client costs no memory; `undefined` from it sends a comment. Its signal aborts when the client
+ * goes, one of `signals` aborts, or the session has ended or cannot be asked for.
  */
 export function eventStream(
   source: (signal: AbortSignal) => AsyncGenerator<StreamEvent | undefined, void>,

@@ -3,17 +3,12 @@ import { DepotError } from '../errors.ts';
 
 /** Largest form of parameters, in bytes; uploads do not come this way. */
 const MOST_FORM_BYTES = 64 * 1024;
-/**
- * A form is small: it comes at once or from somebody who only wants to hold the connection. From
- * when it is read.
- */
+/** A small form comes at once, or from somebody who only wants to hold the connection. */
 const FORM_TIMEOUT_MS = 10_000;
 
 /**
- * Reads a small body as text, from Node's own request: the Fetch class would make a stream of it,
- * and load Node's HTTP client for that.
- * @throws DepotError too_large, too_slow, bad_request if the client went away; what is left of
- *   the body stays unread
+ * From Node's own request: the Fetch class would load Node's HTTP client. What is left of the body
+ * stays unread. @throws DepotError too_large, too_slow, bad_request if the client went away
  */
 export function readForm(incoming: IncomingMessage): Promise<string> {
   if (Number(incoming.headers['content-length'] ?? 0) > MOST_FORM_BYTES) {

@@ -4,9 +4,7 @@ import { DepotError } from '../errors.ts';
 import type { Session } from './route.ts';
 import { isSameSecret } from './session/sessions.ts';
 
-/**
- * Refuses requests that another web site, or another name for this device, made a browser send.
- */
+/** Refuses what another web site, or another name for this device, made a browser send. */
 
 /** Names under which the daemon answers. */
 export interface KnownHosts {
@@ -15,8 +13,7 @@ export interface KnownHosts {
   /** `main.hosts`: with a port only that port, without one any. */
   configured: readonly string[];
   /**
-   * The device's own names and addresses in its network.
-   * @param name in lower case, without port, trailing dot, brackets or zone
+   * The device's own names and addresses; in lower case, without port, final dot, brackets, zone.
    */
   isOwn: (name: string) => boolean;
 }
@@ -64,20 +61,14 @@ function splitHost(value: string): { name: string; port: string; bare: string | 
   return { name: plain, port: namePort, bare: plain.includes(':') ? undefined : plain };
 }
 
-/**
- * An address or a name as a Host header writes it (RFC 3986, section 3.2.2), in one text for all
- * spellings; IPv4 that came through an IPv6 socket is IPv4.
- */
+/** As a Host header writes it (RFC 3986, section 3.2.2), in one text for all spellings. */
 export function hostForm(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   const plain = canonicalAddress(address.toLowerCase()).replace(/%.*$/, '');
   return plain.includes(':') ? `[${plain}]` : plain;
 }
 
-/**
- * A change must come from this host's own pages, or from no page at all.
- * @throws DepotError forbidden
- */
+/** A change comes from this host's own pages, or from no page. @throws DepotError forbidden */
 export function checkOrigin(headers: Headers): void {
   const source = foreignSource((name) => headers.get(name) ?? undefined);
   if (source !== undefined) {
@@ -109,10 +100,7 @@ function hostOf(origin: string): string | undefined {
   return /^https?:\/\/([^/?#]+)$/i.exec(origin)?.[1]?.toLowerCase();
 }
 
-/**
- * Browsers send some 30 fields, and proxies add a few. A request line and headers of 16 KiB have
- * room for 3,000, of which each is several objects for as long as the request is there.
- */
+/** Browsers send some 30 fields. 16 KiB have room for 3,000, of which each is several objects. */
 export const MOST_FIELDS = 200;
 
 /** @throws DepotError header_too_large */
@@ -123,9 +111,8 @@ export function checkFieldCount({ rawHeaders }: Pick<IncomingMessage, 'rawHeader
 }
 
 /**
- * Two Host fields, or a Host field beside a target that names another host, name two devices to two
- * programs (RFC 9112, section 3.2). Node keeps the first field, and does not look at the target.
- * @throws DepotError bad_request
+ * Two hosts named, by fields or by the target, are two devices to two programs (RFC 9112, section
+ * 3.2). Node keeps the first field, and does not look at the target. @throws DepotError bad_request
  */
 export function checkOneHost({
   rawHeaders,

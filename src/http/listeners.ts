@@ -22,16 +22,10 @@ import { isOnThisHost, type Ends } from './peer.ts';
 import { createRequestGate, type YoungCollector } from './request-gate.ts';
 import { refuseUnreadable } from './unreadable.ts';
 
-/**
- * The listeners. They can change while the daemon runs; connections on a listener that stays are
- * not touched.
- */
+/** They can change while the daemon runs; connections on one that stays are not touched. */
 export type Listeners = ReturnType<typeof createListeners>;
 
-/**
- * A client gets this long, from the end of the answer, to end a body that the answer did not wait
- * for.
- */
+/** From the end of the answer: a body that it did not wait for has to end within that. */
 const UNREAD_BODY_MS = 10_000;
 /** The system accepts so many more, so that the listener's own bounds decide. */
 const SPARE_CONNECTIONS = 24;
@@ -63,10 +57,7 @@ export function createListeners(options: ListenerOptions) {
   const open = new Map<string, Listener>();
   let owner: Listener | undefined;
   return {
-    /**
-     * Opens what is new, all of it or nothing, and closes what is gone. @throws DepotError
-     * unavailable that names the address
-     */
+    /** Opens what is new, all or none, and closes what is gone. @throws DepotError unavailable */
     listen: async (addresses: readonly string[]): Promise<void> => {
       const fresh = await openAll(
         addresses.filter((address) => !open.has(address)),
@@ -82,9 +73,7 @@ export function createListeners(options: ListenerOptions) {
         void closeListener(listener, 0);
       }
     },
-    /**
-     * Opens the unix socket at which whoever connects is the owner. @throws DepotError unavailable
-     */
+    /** The unix socket at which whoever connects is the owner. @throws DepotError unavailable */
     listenForOwner: async (path: string): Promise<void> => {
       owner = await openListener(`unix:${path}`, options);
       log.info({ address: `unix:${path}` }, 'listening for root');
@@ -100,10 +89,7 @@ export function createListeners(options: ListenerOptions) {
   };
 }
 
-/**
- * Opens all or none: an address of a configuration that is not taken over must not stay open under
- * the one that stays.
- */
+/** Opens all or none: an address of a refused configuration must not stay open. */
 async function openAll(
   addresses: readonly string[],
   options: ListenerOptions,
@@ -152,9 +138,7 @@ async function openListener(text: string, options: ListenerOptions): Promise<Lis
   return { server, connections };
 }
 
-/**
- * Takes the place of the server's own listener for connections, which gets those that it serves.
- */
+/** In the place of the server's own listener for connections, which gets those that it serves. */
 function acceptThrough(server: Server, options: ListenerOptions): Connections {
   const { answering, collector, follow } = options;
   const connections = createConnections();
@@ -193,10 +177,7 @@ function refuseLate(server: Server, socket: Socket): void {
   if (!server.emit('clientError', error, socket)) socket.destroy();
 }
 
-/**
- * Whoever has had the answer and goes on sending a body that nobody reads would hold the connection
- * for ever.
- */
+/** Whoever has had the answer and goes on sending would hold the connection for ever. */
 function closeWhereUnread(request: IncomingMessage, response: ServerResponse): void {
   response.once('finish', () => {
     if (request.complete) return;
@@ -220,18 +201,14 @@ function listenOn(server: Server, address: ListenAddress): Promise<void> {
       );
       return;
     }
-    // Born with its mode, 0600: a chmod afterwards would follow a link that somebody put in its
-    // place.
+    // Born with its mode, 0600: a chmod afterwards would follow a link put in its place.
     const mask = process.umask(0o177);
     server.listen({ path: address.path }, done);
     process.umask(mask);
   });
 }
 
-/**
- * A socket file that nobody answers on is what a killed daemon left. One that somebody answers on
- * is not ours to remove.
- */
+/** A socket file that nobody answers on is what a killed daemon left; any other is not ours. */
 function removeStaleSocket(path: string): Promise<void> {
   return new Promise((resolve) => {
     const probe = connect(path);
@@ -255,16 +232,12 @@ function describe(address: string, server: Server): object {
   return { address, host: bound.address, port: (bound satisfies AddressInfo).port };
 }
 
-/**
- * Node removes a socket file when it closes the listener; what stands there later is somebody
- * else's.
- */
+/** Node removes a socket file with its listener; what stands there later is somebody else's. */
 async function closeListener({ server, connections }: Listener, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   connections.closeIdle();
   const timer = setTimeout(connections.closeAll, graceMs);
-  // A connection that has had its answer is kept alive by its client; it is closed as soon as it is
-  // idle.
+  // A connection that its client keeps alive is closed as soon as it is idle.
   const sweep = setInterval(connections.closeIdle, 50);
   await closed;
   clearTimeout(timer);

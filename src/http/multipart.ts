@@ -26,10 +26,9 @@ export interface ReceiveOptions<Result> {
 }
 
 /**
- * Receives a form with one file in it, whatever its field is called (RFC 7578). The body is read
- * piece by piece, no faster than the file is received.
- * @throws DepotError wrong_content_type, bad_request, and what `receive` throws; then nothing of
- *   the file is left
+ * A form with one file, whatever its field is called (RFC 7578), read no faster than the file is
+ * received. @throws DepotError wrong_content_type, bad_request, and what `receive` throws; then
+ * nothing of the file is left
  */
 export async function receiveFile<Result>(
   incoming: IncomingMessage,
@@ -93,8 +92,7 @@ async function createParser({ headers }: IncomingMessage): Promise<Busboy> {
   }
   const { default: busboy } = await import('busboy');
   try {
-    // One file more than is accepted, so that a second one is noticed; fields beside it are read
-    // over.
+    // One file more than is accepted, so that a second one is noticed; fields are read over.
     return busboy({
       headers,
       defParamCharset: 'utf8',

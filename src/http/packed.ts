@@ -7,10 +7,7 @@ const LEAST_BYTES = 1400;
 const LEVEL = 4;
 const pack = promisify(gzip);
 
-/**
- * A JSON answer with gzip, for whoever asks for that. Its entity tag becomes a weak one: the bytes
- * are others, what they say is the same (RFC 9110, section 8.8.1).
- */
+/** With gzip the entity tag becomes a weak one: other bytes say the same (RFC 9110, 8.8.1). */
 export async function packed({ headers: asked }: Request, answer: Response): Promise<Response> {
   const { headers, status } = answer;
   const isJson = headers.get('content-type')?.startsWith('application/json') === true;
@@ -29,9 +26,8 @@ export async function packed({ headers: asked }: Request, answer: Response): Pro
 }
 
 /**
- * Whether whoever asks reads gzip (RFC 9110, section 12.5.3). No header says that any coding is
- * fine; a program that reads none mostly sends none, so that it gets the plain text.
- * @param header value of Accept-Encoding, empty if there is none
+ * Whether whoever asks reads gzip (RFC 9110, section 12.5.3). Without the header it gets the plain
+ * text: a program that reads none mostly sends none. @param header empty if there is none
  */
 export function acceptsGzip(header: string): boolean {
   const weights = new Map(

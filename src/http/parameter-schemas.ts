@@ -16,16 +16,10 @@ const NO_DOT = String.raw`[^./\x00\n\r\uFFFD]`;
 const SEGMENT = String.raw`(?:\.?${NO_DOT}${CHARACTER}*|\.\.${CHARACTER}+)`;
 export const DEVICE_PATH = new RegExp(`^/(?:${SEGMENT}(?:/${SEGMENT})*)?$`);
 
-/**
- * As many as a request line of 16 KiB has room for, whatever characters they are: one of four bytes
- * is twelve characters there. PATH_MAX of Linux is 4096 bytes.
- */
+/** A request line of 16 KiB has room for so many of four bytes, twelve characters there each. */
 export const MOST_PATH_CHARACTERS = 1024;
 
-/**
- * A limit in characters, as JSON Schema's `maxLength` counts them: valibot's counts those beyond
- * U+FFFF twice.
- */
+/** In characters, as JSON Schema's `maxLength` counts: valibot counts those beyond U+FFFF twice. */
 export function mostCharacters(limit: number): v.CheckAction<string, string> & CharacterLimit {
   const isWithin = (text: string): boolean =>
     text.length <= limit || Array.from(text).length <= limit;

@@ -7,9 +7,8 @@ import { Refusal } from './respond.ts';
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
- * The parameters of a request: from the query, and of a POST from a form. One that is in both says
- * the same in both: who reads one of them alone would act on another.
- * @param incoming Node's own request, which has the body
+ * From the query, and of a POST from a form. One that is in both says the same in both: who reads
+ * one of them alone would act on another.
  * @throws DepotError too_large, too_slow, wrong_content_type, bad_request
  */
 export async function readParameters(
@@ -77,9 +76,8 @@ function collect(search: URLSearchParams): Map<string, string[]> {
 export type CheckedParameters = Record<string, string | string[] | undefined>;
 
 /**
- * Checks the parameters that a route declares; others, such as the panel's `_t`, are let be. One
- * whose schema is an array may be given several times.
- * @throws DepotError bad_request that names the parameter
+ * Those that a route declares; others, such as the panel's `_t`, are let be. One whose schema is an
+ * array may be given several times. @throws DepotError bad_request that names the parameter
  */
 export function checkParameters(
   entries: v.ObjectEntries,

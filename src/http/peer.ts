@@ -84,17 +84,12 @@ export function calledAddress(
   return by !== undefined && isOnThisHost(socket) ? by : socket?.localAddress;
 }
 
-/**
- * A connection that has gone has no address either, so a unix socket is recognised by its listener,
- * never by the lack of an address.
- */
+/** By its listener: a connection that has gone has no address either. */
 function isUnix(socket: Ends | undefined): boolean {
   return typeof socket?.server?.address() === 'string';
 }
 
-/**
- * Whether the other end is on this host. Of a connection that has gone nobody knows, so it is not.
- */
+/** Whether the other end is on this host; not if the connection has gone: nobody knows. */
 export function isOnThisHost(socket: Ends | undefined): boolean {
   return viaOf(socket) !== 'network';
 }

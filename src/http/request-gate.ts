@@ -27,9 +27,8 @@ interface Followed {
 export type YoungCollector = () => () => void;
 
 /**
- * What is read of a body is a buffer of its own, and so is each piece that Node's parser gives.
- * Their memory is given back only when the young generation is swept, which the engine finds worth
- * while after some 40 MB. So it is asked for after so many bytes of bodies.
+ * Each piece of a body is a buffer of its own, given back only when the young generation is swept,
+ * which the engine does after some 40 MB. So it is asked for after so many bytes of bodies.
  */
 const SWEEP_BYTES = 1024 ** 2;
 
@@ -107,8 +106,7 @@ function begin(connection: Followed, request: IncomingMessage, response: ServerR
   Object.assign(connection, { request, response, isReceiving: false, beganAt, bodyBytes: 0 });
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   connection.deliver = isChunked ? joinPieces(request, socket) : nothing;
-  // All of the answer is written, and its end waits for the client. Node sets another limit when
-  // the client has it.
+  // All is written, and waits for the client. Node sets another limit when the client has it.
   response.once('prefinish', () => socket.setTimeout(STALLED_MS));
   response.once('close', () => {
     connection.response = undefined;

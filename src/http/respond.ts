@@ -14,10 +14,7 @@ export function json(body: unknown, status = 200, headers: Record<string, string
 
 type Body = string | Uint8Array<ArrayBuffer>;
 
-/**
- * To ask an answer for its body loads the whole of Node's HTTP client (`runtime/light-fetch.ts`):
- * who packs it finds it here.
- */
+/** An answer asked for its body would load Node's HTTP client (`runtime/light-fetch.ts`). */
 const bodies = new WeakMap<Response, Body>();
 
 function withBody(body: Body, init: ResponseInit): Response {
@@ -49,10 +46,7 @@ export function unchanging(text: string): Unchanging {
   return withTag(new TextEncoder().encode(text));
 }
 
-/**
- * An answer that may be kept by the client and asked for again: 304 if it still has the newest
- * (RFC 9110, section 13.1.2).
- */
+/** May be kept and asked for again: 304 if it is still the newest (RFC 9110, section 13.1.2). */
 export function revalidated(request: Request, body: Body, etag = etagOf(body)): Response {
   const headers = { ...JSON_HEADERS, 'cache-control': 'no-cache', etag };
   const known = request.headers.get('if-none-match');

@@ -22,8 +22,7 @@ export interface ApiRequest<Params> {
   /** There for every route whose access is `session`. */
   session: Session;
   /**
-   * For an answer that goes on: `onEnd` is called when the session has ended, or cannot be asked
-   * for. @returns the function that ends the watch
+   * For an answer that goes on: `onEnd` says that the session ended. @returns what ends the watch
    */
   watchSession: (onEnd: () => void) => () => void;
   /**
@@ -34,8 +33,7 @@ export interface ApiRequest<Params> {
 }
 
 /**
- * One entry of the interface. The table of all of them makes the server, the answer 405, the access
- * matrix and the OpenAPI document.
+ * One entry of the interface: server, answer 405, access matrix and OpenAPI come from the table.
  */
 export interface Route {
   method: 'GET' | 'POST';
@@ -51,10 +49,7 @@ export interface Route {
   isStream: boolean;
   /** Parameters that must not stand in the query, which servers write to their logs. */
   bodyOnly: readonly string[];
-  /**
-   * Whether the handler reads the body itself: then parameters come from the query alone, and the
-   * token may be left out but not be wrong.
-   */
+  /** Whether the handler reads the body itself: parameters are the query's, the token optional. */
   acceptsUpload: boolean;
   /** Whether failures, too, have the shape of a task result. */
   isTask: boolean;

@@ -5,17 +5,13 @@ export type SessionWatch = ReturnType<typeof createSessionWatch>;
 /** With the time of one check, an answer that goes on ends within 2 s of its session. */
 const CHECK_MS = 1500;
 
-/**
- * One clock for all: those who are watched are checked in the same moment, so that the sessions
- * can answer all of them with one question. It stands still while nobody is watched.
- */
+/** One clock for all who are watched, so that the sessions can answer them with one question. */
 export function createSessionWatch({ peek }: Pick<Sessions, 'peek'>) {
   const watched = new Set<() => void>();
   let clock: NodeJS.Timeout | undefined;
 
   /**
-   * Calls `onEnd` once, when the session of these headers has ended or cannot be asked for.
-   * @returns the function that ends the watch
+   * Calls `onEnd` once, when the session has ended or cannot be asked for. @returns what ends it
    */
   return (headers: Headers, onEnd: () => void): (() => void) => {
     let isChecking = false;

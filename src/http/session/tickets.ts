@@ -2,8 +2,7 @@ import { DepotError } from '../../errors.ts';
 import { hashOf, newToken, sessionPart } from './sessions.ts';
 
 /**
- * What a browser opens by its address cannot carry a session's key. A ticket stands in for it: good
- * once, for one address, for seconds, and never for a change.
+ * For what a browser opens by address, without a session's key: good once, for seconds, for a read.
  */
 export type Tickets = ReturnType<typeof createTickets>;
 
@@ -51,10 +50,8 @@ export function createTickets(now: () => number = () => performance.now()) {
 }
 
 /**
- * What a ticket is good for. Without a query it is, whatever the query is.
- * @param base root of the CGI path tree
- * @param wanted an address from the root, or from `base`
- * @throws DepotError bad_request
+ * Without a query it is good for any. @throws DepotError bad_request
+ * @param wanted an address from the root, or from `base`, the root of the CGI path tree
  */
 export function ticketPath(base: string, wanted: string) {
   const address = wanted.startsWith(`${base}/`) ? wanted : `${base}/${wanted.replace(/^\//, '')}`;
