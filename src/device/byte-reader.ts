@@ -19,15 +19,9 @@ export function createByteReader(source: AsyncIterable<Buffer>) {
     return bytes;
   };
   return {
-    /**
-     * At least one byte and at most so many, as they come.
-     * @throws an Error at the end of the stream
-     */
+    /** At least one byte and at most so many. @throws an Error at the end of the stream */
     readSome,
-    /**
-     * Exactly so many bytes; undefined at the end of the stream. @throws an Error if it ends in
-     * between
-     */
+    /** Exactly so many bytes; undefined at the end. @throws an Error if it ends in between */
     read: async (count: number): Promise<Buffer | undefined> => {
       if (count > 0 && !(await fill())) return undefined;
       const chunks: Buffer[] = [];

@@ -1,9 +1,6 @@
 import { DepotError } from '../errors.ts';
 
-/**
- * Runs work as soon as there is room for it. `client`: for whom; default: all work is for the same
- * one.
- */
+/** Runs work as soon as there is room. `client`: for whom; default: all is for the same one. */
 export type ConcurrencyLimit = <Value>(
   work: () => Promise<Value>,
   client?: string,

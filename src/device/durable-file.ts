@@ -1,10 +1,7 @@
 import { constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/**
- * Replaces a file so that after a power cut either the old or the new content is there, whole: a
- * temporary file beside it, fsync, rename, fsync of the folder (rename(2), fsync(2)).
- */
+/** After a power cut the old or the new content is there, whole (rename(2), fsync(2)). */
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
@@ -55,10 +52,7 @@ export async function overwriteFile(file: string, content: string | Uint8Array):
   }
 }
 
-/**
- * Removes what processes that were killed left beside a file. To be called if no other process can
- * be replacing it.
- */
+/** Removes what killed processes left beside a file; nobody else may be replacing it then. */
 export async function removeUnfinished(file: string): Promise<void> {
   const isUnfinished = (name: string): boolean =>
     name.startsWith(`${basename(file)}.`) &&

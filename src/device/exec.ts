@@ -5,10 +5,7 @@ import type { Options } from 'execa';
 import type { Command, RunLimits, RunResult } from './command.ts';
 import { inTime } from './disk/patience.ts';
 
-/**
- * Runs programs: the one place that does. The library is loaded with the first command, since a
- * daemon at rest needs none.
- */
+/** The one place that runs programs. The library is loaded with the first command. */
 
 /** A detached process that outlives the daemon. */
 export interface Detached {
@@ -57,8 +54,7 @@ export async function startDetached(command: Command, outputDescriptor: number):
 const DESCRIPTORS_OF_A_START = 12;
 
 /**
- * Without descriptors for the pipes, Node's spawn emits an error before execa listens for it, which
- * would end the daemon. So they are asked for first, in the same turn.
+ * Without them Node's spawn emits an error before execa listens for it, which would end the daemon.
  */
 function hasDescriptors(): boolean {
   const descriptors: number[] = [];
@@ -83,21 +79,14 @@ function notStarted(error: { message?: string | undefined }): RunResult {
   return { exitCode: undefined, stdout: '', stderr: error.message ?? '', error };
 }
 
-/**
- * After its end a command's output is read for so long at most: something that left its process
- * group may hold the pipe.
- */
+/** Of output after a command's end: something that left its process group may hold the pipe. */
 const LAST_OUTPUT_MS = 200;
-/**
- * A process that the kernel holds (a disk that does not answer) outlives SIGKILL: nobody waits for
- * it longer.
- */
+/** A process that the kernel holds, by a disk that does not answer, outlives SIGKILL. */
 const AFTER_KILL_MS = 2000;
 
 /**
- * Runs a short command in a process group of its own to its end, its output kept, and ends the
- * whole group with it, or when a limit is passed. Never throws for a failing command, and never
- * outlasts its limits by more than AFTER_KILL_MS.
+ * Runs a short command in a process group of its own, and ends the whole group with it, or when a
+ * limit is passed. Never throws for a failing command; outlasts limits by AFTER_KILL_MS at most.
  */
 export async function run(command: Command, limits: RunLimits): Promise<RunResult> {
   const { execa } = await import('execa');
@@ -143,10 +132,8 @@ export async function run(command: Command, limits: RunLimits): Promise<RunResul
 }
 
 /**
- * Locks an open file with flock(1), of util-linux or busybox, and waits while somebody else has it
- * locked. The lock stays with the descriptor when the program has ended.
- * @returns `held` if the time is over, `failed` if there is no such program or the file system
- *   knows no locks
+ * Locks an open file with flock(1), of util-linux or busybox; the lock outlives that program.
+ * @returns `held` if the time is over, `failed` without the program or a file system that locks
  */
 export async function lockDescriptor(
   descriptor: number,

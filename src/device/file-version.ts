@@ -2,9 +2,8 @@ import { statSync, type BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
 /**
- * A text that changes when the file is written, replaced or touched: inode, size, and both times,
- * since a file put back from an archive has an old modification time but a new change time.
- * undefined if there is no such file.
+ * Changes when the file is written, replaced or touched: a file put back from an archive has an old
+ * modification time but a new change time. undefined if there is no such file.
  */
 export async function fileVersion(path: string): Promise<string | undefined> {
   return versionOf(await stat(path, { bigint: true }).catch(() => undefined));

@@ -1,9 +1,6 @@
 import { access, constants, lstat, stat } from 'node:fs/promises';
 
-/**
- * Whether a path leads to something; what cannot be looked at counts as not there (access(2)).
- * @param mode `constants.X_OK`: something that may be run
- */
+/** What cannot be looked at is not there (access(2)). @param mode X_OK: it can be run */
 export async function isThere(path: string, mode = constants.F_OK): Promise<boolean> {
   return access(path, mode).then(
     () => true,

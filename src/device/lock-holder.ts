@@ -5,10 +5,8 @@ import { systemCode } from '../errors.ts';
 export type LockKind = 'POSIX' | 'FLOCK';
 
 /**
- * Who holds a lock on a file. Node cannot ask for that, so the kernel's own table is read:
- * /proc/locks (proc(5)) names device and inode of each lock and the process that holds it.
- * @returns the process id (0 if it lives outside of what this process can see), or undefined if the
- *   file is not locked
+ * Node cannot ask for that, so the kernel's own table, /proc/locks (proc(5)), is read.
+ * @returns the process id (0 if this process cannot see it); undefined if nobody holds a lock
  */
 export async function lockHolderOf(file: string, kind: LockKind): Promise<number | undefined> {
   let inode: string;
@@ -29,10 +27,7 @@ function isHeldLock(line: string, kind: LockKind, inode: string): boolean {
   return fields[1] === kind && fields[3] === 'WRITE' && fields[5] === inode;
 }
 
-/**
- * Device and inode as /proc/locks writes them: MAJOR:MINOR in two hexadecimal digits each, INODE in
- * decimal.
- */
+/** As /proc/locks writes them: MAJOR:MINOR in two hexadecimal digits each, INODE in decimal. */
 async function inodeOf(file: string): Promise<string> {
   const { dev, ino } = await stat(file, { bigint: true });
   const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);

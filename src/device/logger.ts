@@ -3,10 +3,7 @@ import { startDetached } from './exec.ts';
 /** Queues lines for syslog, each without its line break. */
 export type SendLines = (line: string) => void;
 
-/**
- * Group commit: lines that come while logger(1) runs share its next run.
- * @param send.giveUp is given the lines that no logger took
- */
+/** Group commit: lines that come while logger(1) runs share its next run. */
 export function createLogger({
   priority,
   environment,

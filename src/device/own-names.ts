@@ -39,10 +39,7 @@ export function createOwnNames({
   let names = new Set<string>();
   let lookedAt = -Infinity;
   return {
-    /**
-     * Never fails: a file that cannot be read gives no names.
-     * @param name a name without trailing dot, or an address without brackets or zone; lower case
-     */
+    /** A file that cannot be read gives no names. @param name bare, in lower case */
     has: (name: string): boolean => {
       if (now() - lookedAt >= FRESH_MS) {
         lookedAt = now();

@@ -1,19 +1,13 @@
 import type { Command } from './command.ts';
 
-/**
- * Small records that outlive the daemon and the boot: one JSON document a name, replaced as a
- * whole.
- */
+/** Small records that outlive daemon and boot: JSON documents, replaced as a whole. */
 export interface Notes {
   /** undefined if there is none, or if it is no JSON. */
   read: (name: string) => Promise<unknown>;
   write: (name: string, value: unknown) => Promise<void>;
 }
 
-/**
- * Names a process for ever: a process id alone is used again, with its start time and the boot it
- * is not.
- */
+/** Names a process for ever: its id alone is used again, with start time and boot it is not. */
 export interface ProcessMark {
   pid: number;
   /** Start time in clock ticks after boot: field 22 of /proc/PID/stat (proc(5)). */
@@ -25,10 +19,7 @@ export interface ProcessMark {
   cgroup?: string;
 }
 
-/**
- * A command that is prepared and on hold until `go`. If the daemon dies before, the command never
- * runs.
- */
+/** A command on hold until `go`. If the daemon dies before, it never runs. */
 export interface HeldProcess {
   mark: ProcessMark;
   go: () => void;
@@ -48,9 +39,8 @@ export interface StartOptions {
   /** Output is appended here by the command itself: nothing passes through the daemon. */
   logFile: string;
   /**
-   * Begins, when the command has ended, with a line that holds the exit code in decimal or
-   * `not-run`, and one that holds the holder's process id. The end of what it printed may come to
-   * the log somewhat later, until the holder has gone.
+   * At the command's end begins with a line of the exit code in decimal or `not-run`, and one of
+   * the holder's process id. The end of the output may come to the log until the holder has gone.
    */
   exitFile: string;
 }
@@ -60,17 +50,11 @@ export interface Processes {
   bootId: () => Promise<string>;
   /** A hint: a start that comes soon need not wait for the kernel. */
   expectStart: () => void;
-  /**
-   * Starts a command detached from the daemon, on a pseudo-terminal if script(1) is there, and
-   * holds it.
-   */
+  /** Detached from the daemon, on a pseudo-terminal if script(1) is there, and on hold. */
   start: (options: StartOptions) => Promise<HeldProcess>;
   /** @throws an Error of Node if that cannot be found out, so that nobody takes it for a no */
   isAlive: (mark: ProcessMark) => Promise<boolean>;
-  /**
-   * Sends a signal to every process of the job but those that hold it (so that the exit code is
-   * still written); returns how many there were.
-   */
+  /** To all of the job but who holds it, so that the exit code is written; returns how many. */
   signal: (job: { jobId: string; mark: ProcessMark }, signal: NodeJS.Signals) => Promise<number>;
   /** How many processes of the job there are, without those that hold it. */
   count: (job: { jobId: string; mark: ProcessMark }) => Promise<number>;

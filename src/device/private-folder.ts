@@ -128,10 +128,7 @@ function namesIn(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-/**
- * What stands under a name; a folder is made if nothing does.
- * @param isQuick whether its file system answers at once, as one on a disk may not
- */
+/** @param isQuick whether its file system answers at once, as one on a disk may not */
 async function entryAt(path: string, mode: number | undefined, isQuick: boolean): Promise<Stats> {
   const look = async (): Promise<Stats> => (isQuick ? lstatSync(path) : lstat(path));
   return look().catch(async (error: unknown) => {
@@ -142,8 +139,7 @@ async function entryAt(path: string, mode: number | undefined, isQuick: boolean)
 }
 
 /**
- * One folder, not those above it, which may have gone with their disk. Somebody else may make it in
- * the same moment, so that it has to be looked at in any case.
+ * Not those above, which may have gone with their disk. Somebody may make it in the same moment.
  */
 export async function makeFolder(path: string, mode = 0o700): Promise<void> {
   await mkdir(path, { mode }).catch((error: unknown) => {

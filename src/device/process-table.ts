@@ -16,10 +16,7 @@ export interface ProcessEntry {
   name: string;
 }
 
-/**
- * @returns undefined if there is no such process
- * @throws an Error of Node if that cannot be found out, for want of descriptors say
- */
+/** undefined if there is none. @throws an Error of Node for want of descriptors, say */
 export function readProcess(pid: number): ProcessEntry | undefined {
   try {
     return parseStat(pid, readFileSync(`/proc/${pid}/stat`, 'latin1'));
@@ -44,8 +41,7 @@ function parseStat(pid: number, stat: string): ProcessEntry {
 }
 
 /**
- * Every process alive, or only gone by a moment.
- * @param areZombies whether those that have ended count, as long as nobody has asked for their end
+ * @param areZombies whether those that have ended and whose end nobody has asked for count
  * @throws an Error of Node if the table cannot be read as a whole
  */
 export function readProcesses({ areZombies = false } = {}): ProcessEntry[] {
@@ -56,8 +52,7 @@ export function readProcesses({ areZombies = false } = {}): ProcessEntry[] {
 }
 
 /**
- * A variable of the environment that the process was started with; undefined if it had none of that
- * name, is gone, or is somebody else's.
+ * undefined if the process started without it, is gone, or is somebody else's.
  * @throws an Error of Node if that cannot be found out
  */
 export async function variableOf(pid: number, name: string): Promise<string | undefined> {

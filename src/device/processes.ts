@@ -63,9 +63,8 @@ function bootId(): Promise<string> {
 }
 
 /**
- * Whether script(1) is util-linux's: others lack `-e`, which hands the exit code on.
- * @returns undefined if it cannot be told now: without descriptors or terminals (EMFILE, ENFILE,
- *   ENOSPC) script(1) ends as if it knew no such option
+ * Others than util-linux's lack `-e`, which hands the exit code on.
+ * @returns undefined without descriptors or terminals: script(1) ends as if it knew no such option
  */
 async function canUseScript(environment: Record<string, string>): Promise<boolean | undefined> {
   const probe: Command = {
@@ -125,10 +124,7 @@ async function markOf(
 
 const JOB_VARIABLE = 'DEPOTD_JOB';
 
-/**
- * script(1) takes a shell text, so the text is made of the arguments' number alone and reads them
- * from variables.
- */
+/** script(1) takes a shell text: it has the arguments' number, and reads them from variables. */
 function onTerminal(command: Command): Command {
   const names = command.argv.map((_, index) => `DEPOTD_ARG_${index}`);
   const words = names.map((name) => `"$${name}"`).join(' ');
@@ -157,10 +153,7 @@ async function isAlive(mark: ProcessMark): Promise<boolean> {
   return (await bootId()) === mark.bootId;
 }
 
-/**
- * The job's processes: those in its control group; and, since it may have none, those below the
- * holder, those of its session, which outlive it, and those that carry the job's variable.
- */
+/** Those in its control group, below the holder, of its session, and with the job's variable. */
 async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {
   const [inGroup, entries] = [await processesIn(mark.cgroup), readProcesses()];
   const isRelated = (await isNumberReused(mark, entries)) ? () => false : relationTo(mark, entries);
@@ -206,10 +199,7 @@ function relationTo(
     below.has(pid) || (session === mark.pid && startTicks >= mark.startTicks);
 }
 
-/**
- * script(1) and the shell on its terminal. The former answers a signal by killing the command
- * without its clean-up, so both are left alone: they end with the command.
- */
+/** script(1) and its shell: it answers a signal by killing the command, so they are left alone. */
 function terminalOf(mark: ProcessMark, entries: readonly ProcessEntry[]): Set<number> {
   const found = new Set<number>();
   if (!mark.isOnTerminal) return found;

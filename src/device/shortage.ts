@@ -1,10 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isCausedBy, systemCode } from '../errors.ts';
 
-/**
- * What open(2), read(2) and clone(2) fail with while the process or the system has run out of
- * descriptors or memory: it says nothing of the thing that was asked for.
- */
+/** Of open(2), read(2) and clone(2): descriptors or memory have run out, whatever was asked for. */
 const CODES = ['EMFILE', 'ENFILE', 'ENOMEM'];
 const PAUSE_MS = 500;
 
@@ -23,8 +20,7 @@ function lacksProcesses(error: unknown): boolean {
 }
 
 /**
- * Does the work again until no shortage keeps it back. It must be safe to do again, and sees for
- * itself whether it is still wanted.
+ * Does the work, which must be safe to do again, until no shortage keeps it back.
  * @param limitMs after which the shortage is thrown; the clock starts with the call
  */
 export async function outlastShortage<Value>(

@@ -26,10 +26,7 @@ const NOTE_FILE = 'daemon.json';
 const LOCK_FILE = 'daemon.lock';
 const claim = v.object({ pid: v.number(), startTicks: v.number(), bootId: v.string() });
 
-/**
- * A daemon that stops lets answers be finished for 5 s, and its successor is often started before
- * that.
- */
+/** A daemon finishes answers for 5 s, and its successor is often started before that. */
 const WAIT_MS = 10_000;
 const POLL_MS = 50;
 
@@ -108,10 +105,7 @@ function openLock({ folder, log }: ClaimOptions): { number: number; isFolder: bo
   }
 }
 
-/**
- * What is in the folder concerns nobody else. One that was made by hand is empty when the daemon
- * starts first; any other may be shared with somebody on purpose.
- */
+/** One made by hand is empty at the first start; any other may be shared on purpose. */
 function closeToOthers(folder: string, log: ClaimOptions['log']): void {
   if ((statSync(folder).mode & 0o077) === 0) return;
   const isEmpty = readdirSync(folder).length === 0;
@@ -139,11 +133,7 @@ async function waitForHolder({ folder, processes }: ClaimOptions, deadline: numb
 const UNFINISHED =
   /^[a-z0-9][a-z0-9-]*(?:\.(?:json|apk|sh|cjs)|(?:\.tar|\.before(?:\.2)?)?\.gz)?\.\d{1,7}\.new$/;
 
-/**
- * What daemons that were killed left beside records that they were replacing, in any folder of the
- * state. Nobody replaces any now. What is a link, somebody else's or for others to read is none of
- * theirs.
- */
+/** What killed daemons left beside records in any folder; links, and what others read, stay. */
 function removeUnfinished(folder: string): void {
   const isOwn = ({ uid }: Stats): boolean => uid === process.getuid?.();
   try {

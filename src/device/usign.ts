@@ -1,9 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto';
 
 /**
- * What usign's files hold (https://git.openwrt.org/project/usign.git): a comment line, and a line
- * of base64: two letters for the algorithm, the eight bytes that the key is known by, and an
- * Ed25519 key or signature (RFC 8032).
+ * Of usign's files (https://git.openwrt.org/project/usign.git): a comment, then base64 of the
+ * algorithm's two letters, the key's eight bytes, and an Ed25519 key or signature (RFC 8032).
  */
 export interface UsignKey {
   /** Sixteen hexadecimal digits; the key's file in a folder of keys has this name. */

@@ -25,10 +25,7 @@ export async function enterGroup(jobId: string, pid: number): Promise<string | u
   }
 }
 
-/**
- * Has the kernel wait ahead for what a move waits for, some 10 ms: one that comes soon behind goes
- * through at once. The daemon moves to where it is.
- */
+/** Moves the daemon to where it is: the kernel waits then, and not for a move soon behind. */
 export async function expectMove(): Promise<void> {
   const own = await ownGroup().catch(() => undefined);
   if (own !== undefined) await moveTo(own, process.pid).catch(() => undefined);
@@ -48,10 +45,7 @@ async function moveTo(group: string, pid: number): Promise<void> {
   await writeFile(join(group, PROCESSES), String(pid), { flag: 'r+' });
 }
 
-/**
- * The processes in a group; none if it is gone.
- * @throws an Error of Node if that cannot be found out
- */
+/** The processes in a group; none if it is gone. @throws an Error of Node if nobody can tell */
 export async function processesIn(group: string | undefined): Promise<Set<number>> {
   if (group === undefined) return new Set();
   const text = await readFile(join(group, PROCESSES), 'latin1').catch((error: unknown) => {

@@ -1,16 +1,12 @@
 import { isCausedBy } from '../../errors.ts';
 
-/**
- * Whether a write failed, at whatever depth, because the disk, or this user's share of it, is full
- * (errno(3)).
- */
+/** Whether a write failed because the disk, or this user's share of it, is full (errno(3)). */
 export function isDiskFull(error: unknown): boolean {
   return isCausedBy(error, ['ENOSPC', 'EDQUOT']);
 }
 
 /**
- * Whether a call failed, at whatever depth, because its file system is mounted read-only, as the
- * kernel does it after an error of the disk.
+ * Whether the file system is mounted read-only, as the kernel does it after an error of the disk.
  */
 export function isReadOnlyDisk(error: unknown): boolean {
   return isCausedBy(error, ['EROFS']);

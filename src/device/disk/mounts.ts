@@ -3,10 +3,7 @@ import { readFile } from 'node:fs/promises';
 /** One mount, from /proc/PID/mountinfo (proc(5)). */
 export interface MountEntry {
   id: number;
-  /**
-   * MAJOR:MINOR of the file system; all subvolumes of a btrfs have the same, which is not that of
-   * its block device.
-   */
+  /** MAJOR:MINOR; of all subvolumes of a btrfs the same, which is not its block device's. */
   device: string;
   /** The folder of the file system that is mounted. */
   root: string;

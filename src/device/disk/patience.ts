@@ -18,8 +18,7 @@ const ofAll = createConcurrencyLimit({ most: MOST_CALLS, ...WAITING });
 const disks = new Map<string, ConcurrencyLimit>();
 
 /**
- * Asks the disk of a path, which may have gone: each disk one thing at a time, so that none keeps
- * all the calls that there are.
+ * Each disk is asked one thing at a time, so that one that has gone does not keep all calls.
  * @throws DepotError unavailable if too many others wait
  */
 export function askDisk<Answer>(path: string, work: () => Promise<Answer>): Promise<Answer> {
@@ -83,8 +82,7 @@ export function shareAnswers<Answer>(
 const ANSWER_MS = 10_000;
 
 /**
- * @returns whether the disk of a folder answers, the folder there or not. One that has not in time
- *   is not asked again before it does
+ * @returns whether a folder's disk answers; one that has not in time is not asked before it does
  */
 export function createDiskAsking(): (folder: string) => Promise<boolean> {
   const silent = new Set<string>();

@@ -14,10 +14,7 @@ const SPACE_LIMIT_MS = 500;
 const spaceOf = shareAnswers((folder) => askDisk(folder, () => askSpace(folder)));
 const ownSpaceOf = shareAnswers(askSpace);
 
-/**
- * Of the file system of a folder (statvfs(3)); undefined for what is no folder, or does not answer
- * in time.
- */
+/** Of a folder's file system (statvfs(3)); undefined for no folder, or no answer in time. */
 export function readSpace(folder: string): Promise<Space | undefined> {
   return inTime(spaceOf(folder), SPACE_LIMIT_MS).catch(() => undefined);
 }

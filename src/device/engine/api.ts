@@ -12,17 +12,11 @@ export interface EngineQuestion {
   timeoutMs: number;
 }
 
-/**
- * Longer than any real answer, which takes several times as much when it is parsed. Labels come
- * from images, too, whose makers choose how long they are.
- */
+/** Longer than any real answer. Labels come from images, too, whose makers choose their length. */
 const MOST_BYTES = 4 * 1024 ** 2;
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR'];
 
-/**
- * Asks the engine over its socket (Docker Engine API, without a version in the path: the engine's
- * own). Never throws.
- */
+/** Asks over the engine's socket (Docker Engine API, in its own version). Never throws. */
 export function askEngine(
   socketPath: string,
   { method, path, timeoutMs }: EngineQuestion,

@@ -17,9 +17,8 @@ export interface TarFilesOptions {
 }
 
 /**
- * A tar archive of files as they are now, with their modes, owners and times, piece by piece; and
- * of the folders above them, which neither opkg nor apk makes by itself. A link in the place of a
- * folder is the owner's, to another disk say, and not the package's.
+ * Files as they are now, piece by piece, and the folders above them, which neither opkg nor apk
+ * makes. A link in the place of a folder is the owner's, to another disk say.
  */
 export async function* tarFiles(options: TarFilesOptions): AsyncGenerator<Buffer> {
   const { root, paths, longNames, hasChecksums, onFile } = options;

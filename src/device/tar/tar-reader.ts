@@ -76,8 +76,7 @@ function longNamesIn(type: string, content: Buffer): LongNames {
 }
 
 /**
- * `LENGTH KEY=VALUE` and a line break, by their lengths: a value may hold line breaks, and in them
- * what looks like a record.
+ * `LENGTH KEY=VALUE`, by the lengths: a value may hold line breaks and what looks like a record.
  */
 function* paxRecords(content: Buffer): Generator<[key: string, value: string]> {
   for (let at = 0; at < content.length;) {

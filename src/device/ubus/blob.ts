@@ -15,10 +15,7 @@ export interface Attribute {
   data: Buffer;
 }
 
-/**
- * What of a table is wanted: `true` takes all of a value, a table takes these names of it. The rest
- * is skipped unread.
- */
+/** What of a table is wanted: all of a value, or these names of it. The rest is skipped unread. */
 export type Wanted = true | { readonly [name: string]: Wanted };
 
 const WORD_BYTES = 4;
