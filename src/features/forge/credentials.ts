@@ -6,10 +6,7 @@ import type { CallerRequest } from './caller.ts';
 import type { Failure } from './failure.ts';
 import { isAdminPath } from './routes.ts';
 
-/**
- * A valid session of the panel; `token` is the one that guards it against requests forged by other
- * sites.
- */
+/** A valid session of the panel; `token` guards it against requests forged by other sites. */
 export interface PanelSession {
   token: string;
   /** Whether its user may change anything. */
@@ -28,16 +25,12 @@ interface CredentialOptions {
 export function createCredentials({ tokenFile, session }: CredentialOptions) {
   return {
     /**
-     * Whether a request might be lent the token: it brings no `Authorization` of its own, and its
-     * path below the API root is not the forge's administration, for the token may be an
-     * administrator's.
+     * Whether the token may go along, which may be an administrator's: without an `Authorization`
+     * of the caller's, and not to the forge's administration. @param path below the API root
      */
     mayLend: (request: CallerRequest, path: string): boolean =>
       tokenFile !== '' && request.headers.authorization === undefined && !isAdminPath(path),
-    /**
-     * @returns the `Authorization` to send; undefined: none, as there is no valid session of this
-     *   origin; or why the request is refused
-     */
+    /** @returns the `Authorization`; undefined without a session of this origin; or the refusal */
     lend: async (request: CallerRequest): Promise<string | undefined | Failure> => {
       const found = isForeign(request) ? undefined : await session(request);
       if (found === undefined) return undefined;
@@ -59,10 +52,7 @@ export function createCredentials({ tokenFile, session }: CredentialOptions) {
   };
 }
 
-/**
- * A page of another origin has its browser send the session along, and a forge may allow the page
- * to read the answer (Fetch standard, CORS).
- */
+/** Another origin's page sends the session along, and a forge may let it read (Fetch, CORS). */
 function isForeign({ headers }: CallerRequest): boolean {
   const valueOf = (name: string): string | undefined => headers[name]?.toString();
   return foreignSource(valueOf) !== undefined;
@@ -76,10 +66,7 @@ function isSame(given: string | string[] | undefined, expected: string): boolean
   return typeof given === 'string' && expected !== '' && isSameSecret(given, expected);
 }
 
-/**
- * Read each time, so that a new token counts at once. `token` is the scheme that every forge of
- * this family knows.
- */
+/** Read each time, so that a new token counts. Each forge of this family knows the scheme. */
 async function readToken(file: string): Promise<string | Failure> {
   try {
     const token = (await readFile(file, 'latin1')).trim();

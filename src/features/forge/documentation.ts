@@ -4,10 +4,7 @@ import { ROUTES, type Route } from './routes.ts';
 
 const TAG = 'Forge';
 
-/**
- * The documented operations, below the API root. Their parameters and bodies are the forge's own,
- * which describes them itself.
- */
+/** Below the API root. Parameters and bodies are the forge's own, which describes them itself. */
 export function describeForge(apiRoot: string): PassedInterface {
   const paths: PassedInterface['paths'] = {};
   for (const route of ROUTES) {

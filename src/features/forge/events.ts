@@ -1,9 +1,7 @@
 import type { Route } from './routes.ts';
 import type { ResponseSink } from './upstream/call.ts';
 
-/**
- * What happened at the forge through this device, after the forge confirmed it. Names are decoded.
- */
+/** What happened at the forge through this device, and was confirmed. Names are decoded. */
 export type ForgeEvent =
   | {
       event: 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted';
@@ -21,10 +19,7 @@ export type ForgeEvent =
       to: string;
     };
 
-/**
- * A change of the target branch that a request asks for; `from` is the branch before, if it
- * could be learnt.
- */
+/** A change of a target branch; `from` is the branch before, if it could be learnt. */
 export interface TargetChange {
   from: string | undefined;
   to: string;
@@ -57,16 +52,10 @@ const WIKI_EVENTS = new Map<string, 'wiki.page.created' | 'wiki.page.edited' | '
   ],
 );
 
-/**
- * The beginning of an answer holds a wiki page's title and name; its content, which may be large,
- * follows. Bytes.
- */
+/** A wiki page's title and name begin the answer; its content, which may be large, follows. */
 const LOOKED_AT_BYTES = 16_384;
 
-/**
- * Passes an answer on and publishes the event when it is over, or broken off, and the forge had
- * said that it was done.
- */
+/** Publishes the event when an answer that said that it was done is over, or broken off. */
 export function watchForEvent(sink: ResponseSink, watch: EventWatch): ResponseSink {
   let isConfirmed = false;
   let beginning = '';
@@ -119,10 +108,7 @@ function eventOf({ route, path, change }: EventWatch, beginning: string): ForgeE
   };
 }
 
-/**
- * The first text of that name in the beginning of a JSON object; the forge writes a page's own
- * before those within.
- */
+/** The first text of that name; the forge writes a page's own before those within. */
 function textAt(beginning: string, key: 'title' | 'sub_url'): string | undefined {
   const match = new RegExp(`"${key}":\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(beginning);
   if (match?.[1] === undefined) return undefined;

@@ -2,10 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { ERROR_STATUS, type ErrorCode } from '../../errors.ts';
 import type { CallerResponse } from './caller.ts';
 
-/**
- * Why the proxy itself refuses or fails a request. Data, not an exception: it goes to the caller,
- * the metrics and the health report.
- */
+/** Why the proxy itself refuses a request: data, for the caller, the metrics and health. */
 export interface Failure {
   code: ErrorCode;
   /** For people; never holds a query, a header value or a body. */

@@ -40,9 +40,8 @@ async function openPassThrough(
 }
 
 /**
- * The forge that is configured, or one that answers 503 if none is. The proxy is loaded only for
- * a device that has a forge, since others need its memory.
- * @throws Error if `ca_file` cannot be read
+ * One that answers 503 if none is configured. The proxy is loaded only for a device that has a
+ * forge. @throws Error if `ca_file` cannot be read
  */
 export async function openForge(options: ForgeOptions): Promise<Forge> {
   const { settings, base } = options;

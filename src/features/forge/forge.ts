@@ -29,17 +29,13 @@ export interface ForgeOptions {
   log: Log;
   /** Gets each of the four notifications, once, after the forge has confirmed it. */
   publish: (event: ForgeEvent) => void;
-  /**
-   * The valid panel session of a request, if it has one; asked only if the device has a token to
-   * lend.
-   */
+  /** The request's valid panel session; asked only if there is a token to lend. */
   session: (request: CallerRequest) => Promise<PanelSession | undefined>;
 }
 
 /**
- * The forge behind the device: every documented operation, passed on byte for byte. Connections
- * that its hook has outlive `close`; then all they bring is for Node's server. Requests under way
- * are answered 503 or broken off then.
+ * Passes on every documented operation, byte for byte. Connections that its hook has outlive
+ * `close`; requests under way are answered 503 or broken off then.
  */
 export interface Forge extends Omit<PassThrough, 'handle' | 'hook' | 'health' | 'checks'> {
   /** Answers the request, whatever it is. */
@@ -52,10 +48,7 @@ export interface Forge extends Omit<PassThrough, 'handle' | 'hook' | 'health' | 
 /** A client that believes in the announced keep-alive time may just be sending. */
 const SENDING_MS = 1000;
 
-/**
- * For a device that has one configured.
- * @throws Error if `ca_file` cannot be read: without it no connection could be trusted
- */
+/** @throws Error if `ca_file` cannot be read: without it no connection could be trusted */
 export function createForge({ settings, base, log, publish, session }: ForgeOptions): Forge {
   const address = parseUpstream(settings.upstream);
   const targets = createTargetReader({ path: settings.path, base });

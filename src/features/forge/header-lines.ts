@@ -1,10 +1,7 @@
 /** Header lines as Node's `rawHeaders` has them: name, value, name, value, … as sent, latin1. */
 export type HeaderLines = string[];
 
-/**
- * Nothing but lines `name: value` that end with CRLF: no blank before the colon, nothing folded, no
- * bare CR or LF (RFC 9112, section 5).
- */
+/** Lines `name: value` with CRLF; nothing folded, no bare CR or LF (RFC 9112, section 5). */
 const HEADER_BLOCK = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 
 /** @param block latin1; @returns undefined if a line could be understood in two ways */
@@ -20,10 +17,7 @@ export function parseHeaderLines(block: string): HeaderLines | undefined {
   return lines;
 }
 
-/**
- * Only blanks and tabs are left out (RFC 9110, section 5.6.3): the last byte of a name in UTF-8 may
- * look like a space of another kind.
- */
+/** Blanks and tabs alone (RFC 9110, 5.6.3): a byte of UTF-8 may look like another space. */
 function withoutBlanks(text: string, start: number, end: number): string {
   let [from, to] = [start, end];
   while (from < to && isBlank(text.charCodeAt(from))) from += 1;

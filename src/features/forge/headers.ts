@@ -2,10 +2,7 @@ import type { HeaderLines } from './header-lines.ts';
 import { rewritePagingLinks } from './link.ts';
 import { withoutPanelParameters } from './target.ts';
 
-/**
- * Fields that end at each hop (RFC 9110, section 7.6.1), or that frame the message and are
- * therefore written afresh.
- */
+/** They end at each hop (RFC 9110, section 7.6.1), or frame the message: written afresh. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -100,10 +97,7 @@ function namedByConnection(lines: HeaderLines): Set<string> | undefined {
   return named;
 }
 
-/**
- * A page of the panel has the token in its address: as a parameter, or as `;stok=…` in the path
- * of older panels.
- */
+/** A page of the panel has the token in its address: as a parameter, or `;stok=` in its path. */
 function withoutPanelToken(referer: string): string {
   const plain = referer.replace(/;stok=[^/?#;]*/gi, '');
   const mark = plain.indexOf('?');

@@ -1,9 +1,6 @@
 import type { Failure } from './failure.ts';
 
-/**
- * What is known of the forge from the requests that went to it; nothing is asked for this. Times in
- * Unix seconds.
- */
+/** From the requests that went to the forge; nothing is asked for this. Unix seconds. */
 export interface ForgeHealth {
   configured: boolean;
   /** Missing until the first request. */

@@ -1,21 +1,14 @@
 /**
- * One link of a `Link` header: `<URI>` and its parameters up to the comma before the next `<` (RFC
- * 8288, section 3).
+ * One link: `<URI>` and its parameters up to the comma before the next `<` (RFC 8288, section 3).
  */
 const LINK = /<([^>]*)>([^<]*)/g;
-/**
- * The relations of paging; anything else, such as `immutable` on an archive, names a resource of
- * its own and stays.
- */
+/** The relations of paging; any other, such as `immutable`, names a resource of its own. */
 const PAGING = /;\s*rel\s*=\s*"?(?:next|prev|first|last)"?\s*(?:[;,]|$)/i;
 
 /** An unfinished link: browsers join header lines of one name, so it may go on in the next. */
 const HALF_A_LINK = /^[^<]*>|<[^<>]*$/;
 
-/**
- * Relations that only name something. Others have a browser load it, with the cookies of this
- * origin: `preload`, `prefetch`, `stylesheet` and their like.
- */
+/** These only name something. Others have a browser load it, with the cookies of this origin. */
 const NAMING = new RegExp(
   String.raw`^\s*;\s*rel\s*=\s*("?)(?:next|prev|first|last|immutable|self|canonical|` +
     String.raw`describedby|license|deprecation|sunset|successor-version|latest-version)\1[\s,]*$`,
@@ -43,10 +36,7 @@ export function rewritePagingLinks(
   });
 }
 
-/**
- * What follows the API root in an absolute URI or an absolute path; undefined if it does not
- * hold the root.
- */
+/** Behind the API root in an absolute URI or path; undefined if it does not hold the root. */
 function belowRoot(uri: string, apiRoot: string): string | undefined {
   const authority = /^(?:https?:)?\/\/[^/?#]*/i.exec(uri)?.[0] ?? '';
   const mark = uri.search(/[?#]/);

@@ -32,10 +32,7 @@ interface Counts {
   responseBytes: number;
 }
 
-/**
- * Counts by operation. The labels come from the table of routes, never from a request, so their
- * number is bounded.
- */
+/** By operation. Labels come from the table of routes, never from a request: they are bounded. */
 export function createMetrics() {
   const byOperation = new Map<string, Counts>();
   const failures = new Map<ErrorCode, number>();

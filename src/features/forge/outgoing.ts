@@ -80,10 +80,7 @@ export function outgoingBlock(request: CallerRequest): string {
   return (common.outgoing ??= writeLines(outgoingHeaders(request)));
 }
 
-/**
- * Each line with its CRLF. @throws never: a value with a line break is left out, though no parser
- * lets one in
- */
+/** Each with its CRLF; a value with a line break, which no parser lets in, is left out. */
 export function writeLines(headers: HeaderLines): string {
   const lines: string[] = [];
   for (let index = 0; index + 1 < headers.length; index += 2) {

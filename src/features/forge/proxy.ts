@@ -46,9 +46,8 @@ export interface Services {
 }
 
 /**
- * Passes one request to the forge and its answer back. Nothing is waited for on the way of a
- * request that needs no look into a session, a file or a body. When the caller goes away the call
- * upstream ends; when the forge breaks off, so does the connection to the caller.
+ * A request that needs no look into a session, a file or a body waits for nothing. When the caller
+ * goes the call upstream ends; when the forge breaks off, so does the caller's connection.
  */
 export function createProxy(
   services: Services,
@@ -181,10 +180,7 @@ async function sendPrepared(services: Services, exchange: Exchange): Promise<voi
   send(services, exchange, change);
 }
 
-/**
- * Looks into the body of a pull request's edit and, if it names a target branch, asks the forge
- * which one there is now.
- */
+/** If a pull request's edit names a target branch, the forge is asked which one there is now. */
 async function changeOf(
   services: Services,
   exchange: Exchange,

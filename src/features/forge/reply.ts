@@ -2,9 +2,7 @@ import type { CallerResponse } from './caller.ts';
 import { responseHeaders, type CallerView } from './headers.ts';
 import type { ResponseSink } from './upstream/call.ts';
 
-/**
- * Pieces up to this length are copied, which is cheaper than waiting until they are written. Bytes.
- */
+/** Pieces up to this length are copied, which is cheaper than waiting until they are written. */
 const COPY_BYTES = 16_384;
 
 export interface Reply extends ResponseSink {
@@ -12,19 +10,13 @@ export interface Reply extends ResponseSink {
   sentBytes(): number;
 }
 
-/**
- * Hands the forge's answer to the caller as it comes, no faster than the caller takes it.
- * @param view computed only if it is needed
- */
+/** No faster than the caller takes it. @param view computed only if it is needed */
 export function createReply(
   response: CallerResponse,
   { view, fail }: { view: () => CallerView; fail: Reply['fail'] },
 ): Reply {
   let sentBytes = 0;
-  /**
-   * The end of the body: as text it leaves together with the head in one write; latin1 gives back
-   * every byte.
-   */
+  /** The body's end, to leave with the head in one write; latin1 gives back every byte. */
   let last = '';
   return {
     sentBytes: () => sentBytes,

@@ -3,10 +3,7 @@ import { decodings } from './target.ts';
 /** One operation of the documented interface. */
 export interface Route {
   method: string;
-  /**
-   * Below the API root: `{name}` is one segment, `{name...}` the rest with its slashes, `{name?}`
-   * may be left out. Also the label in metrics and logs.
-   */
+  /** `{name}` is a segment, `{name...}` the rest, `{name?}` optional. The label in metrics, too. */
   pattern: string;
   /** For openapi.json. */
   summary: string;
@@ -67,8 +64,7 @@ export const ROUTES: readonly Route[] = [
   write('POST', `${PULL}/requested_reviewers`, 'Ask for reviews'),
   write('DELETE', `${PULL}/requested_reviewers`, 'Ask for reviews no longer'),
 
-  // The head is a branch, `owner:branch` or `owner/repo:branch`: the last so that the fixed words
-  // under a number win.
+  // `owner:branch` or `owner/repo:branch`, too: last, so that the fixed words under a number win.
   read(`${REPO}/pulls/{base}/{head...}`, 'The pull request of two branches'),
 
   read('/users/{username}/tokens', "The caller's access tokens, without their values"),
@@ -115,10 +111,7 @@ export function createRouteMatcher(expose: Expose): RouteMatcher {
   };
 }
 
-/**
- * A `.` segment vanishes if somebody on the way normalises, and the rest would then mean another
- * operation.
- */
+/** A `.` vanishes if somebody on the way normalises: the rest would mean another operation. */
 const SEGMENT = String.raw`(?!(?:\.|%2[eE])(?:/|$))[^/]+`;
 
 function expressionOf(pattern: string): RegExp {
@@ -130,10 +123,7 @@ function expressionOf(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/**
- * CONNECT and TRACE never pass: the one makes a tunnel, the other would show the device's token to
- * the caller.
- */
+/** Not CONNECT, which makes a tunnel, nor TRACE, which would show the token to the caller. */
 const PASSED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 const READING_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -145,9 +135,8 @@ function isExposed(expose: Expose, method: string, path: string): boolean {
 }
 
 /**
- * Whether a path lies at or below `/admin`, the forge's administration, for anybody on the way who
- * decodes it, once or more often, reads it anew then, or takes out dots, path parameters, and
- * blanks or dots at the ends of a segment.
+ * Whether a path lies at or below the forge's `/admin`, for anybody on the way who decodes it, once
+ * or more often, or takes out dots, parameters, and blanks or dots at a segment's ends.
  */
 export function isAdminPath(path: string): boolean {
   return decodings(path).some((text) => {
@@ -160,10 +149,7 @@ function plainSegment(segment: string): string {
   return segment.replace(/[;?#].*$/s, '').replace(/^\s+|[\s.]+$/g, '');
 }
 
-/**
- * The first word that tells operations apart: all below /repos/{owner}/{repo} by the word behind
- * it.
- */
+/** The first word that tells operations apart: below /repos/{owner}/{repo} the one behind it. */
 function groupOf(segments: string[]): string {
   return (segments[0] === 'repos' ? segments[3] : segments[0]) ?? '';
 }

@@ -5,10 +5,7 @@ import type { CallerResponse } from './caller.ts';
 import type { Call, ResponseSink } from './upstream/call.ts';
 import type { Pool } from './upstream/pool.ts';
 
-/**
- * Longer bodies are not looked into: they pass as a stream, and the change of a target branch in
- * them goes unnoticed. Bytes.
- */
+/** Longer bodies pass as a stream, and the change of a target branch in them goes unnoticed. */
 const MAX_READ_AHEAD_BYTES = 1_048_576;
 /**
  * Anybody may send an edit, and not end it. So each has this much for itself, whoever needs more
@@ -25,9 +22,8 @@ export function createBodyReader() {
   const isFull = (): boolean =>
     [...held].reduce((sum, body) => sum + body.length(), 0) > SHARED_BYTES;
   /**
-   * Reads a body up to the limit, or to its end, and says whether that is all of it. The request is
-   * left paused. It ends early, not whole, if the caller goes away. What was read counts until the
-   * answer is over.
+   * Up to the limit, or to its end. The request is left paused. It ends early, not whole, if the
+   * caller goes away. What was read counts until the answer is over.
    */
   return (
     request: Readable,
@@ -61,10 +57,7 @@ export function createBodyReader() {
   };
 }
 
-/**
- * The target branch that the body of a pull request's edit asks for. The forge matches names
- * without regard to case and accepts forms too (docs/reference/forge.md).
- */
+/** The forge matches names without regard to case and accepts forms (docs/reference/forge.md). */
 export function requestedBase(body: Buffer, contentType: string | undefined): string | undefined {
   const text = body.toString('utf8');
   const isForm = contentType?.startsWith('application/x-www-form-urlencoded') === true;
@@ -89,10 +82,7 @@ function* fieldsOf(text: string): Generator<[string, unknown]> {
 /** An answer to a question of our own is read up to this many bytes. */
 const MAX_ANSWER_BYTES = 1_048_576;
 
-/**
- * The target branch that a pull request has now; undefined if the forge does not say so.
- * @param call GET of the pull request
- */
+/** undefined if the forge does not say so. @param call GET of the pull request */
 export function currentBase(pool: Pool, call: Call): Promise<string | undefined> {
   return new Promise((resolve) => {
     const answer = gatherPieces();

@@ -11,9 +11,7 @@ export interface ForgeTarget {
 /** Reads raw request targets (RFC 9112, section 3.2) without ever decoding what is sent on. */
 export type TargetReader = ReturnType<typeof createTargetReader>;
 
-/**
- * @param options `path`: the API root; `base`: the CGI tree, below which the API is reachable too
- */
+/** @param options `path`: the API root; `base`: the CGI tree, below which it is reached, too */
 export function createTargetReader({ path: root, base }: { path: string; base: string }) {
   const mounts = [root, `${base}${root}`].map((path) => ({
     mount: path.slice(0, path.length - root.length),
@@ -75,10 +73,7 @@ function splitQuery(text: string): [string, string] {
   return mark === -1 ? [text, ''] : [text.slice(0, mark), text.slice(mark)];
 }
 
-/**
- * Everything but visible ASCII and the bytes above it; `#` begins a fragment, which is never sent
- * (RFC 9110, section 4.2.5).
- */
+/** No control character, no blank, and no `#`: a fragment is never sent (RFC 9110, 4.2.5). */
 const UNSAFE_IN_QUERY = /[^\x21-\x7e\x80-\xff]|#/;
 /** A raw backslash is a slash to some programs on the way and none to others. */
 const UNSAFE_IN_PATH = /[^\x21-\x7e\x80-\xff]|[#\\]/;
@@ -89,9 +84,8 @@ const ESCAPE = /%([0-9A-Fa-f]{2})/g;
 const MAX_ESCAPE_LEVELS = 8;
 
 /**
- * The forge decodes a path once; somebody between here and there may decode it again. So the path
- * is looked at on every level of escaping, and refused if one of them climbs or holds a NUL. A
- * name such as `a%2Fb`, sent as `a%252Fb`, passes.
+ * The forge decodes a path once; somebody on the way may do it again. So each level of escaping is
+ * looked at: none may climb or hold a NUL. `a%2Fb`, sent as `a%252Fb`, passes.
  */
 function problemOfPath(path: string): string | undefined {
   if (UNSAFE_IN_PATH.test(path)) {
@@ -109,8 +103,7 @@ function problemOfPath(path: string): string | undefined {
     : undefined;
 }
 
-/** A path as sent, and on each level of escaping below, at most one more than
- * `MAX_ESCAPE_LEVELS`. */
+/** As sent, and decoded again and again, once more than `MAX_ESCAPE_LEVELS` at most. */
 export function decodings(path: string): string[] {
   const levels = [path];
   for (let text = path; text.includes('%') && levels.length <= MAX_ESCAPE_LEVELS + 1;) {

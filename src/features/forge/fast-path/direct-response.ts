@@ -19,10 +19,7 @@ interface DirectResponseOptions {
 /** How long Node's own server keeps an idle connection, and says so. Seconds. */
 const KEEP_ALIVE_SECONDS = 5;
 
-/**
- * Writes one answer to a GET, in the same bytes as Node's own server: a small one, head and body,
- * at once.
- */
+/** One answer to a GET, in the bytes of Node's own server: a small one at once. */
 export function createDirectResponse({
   socket,
   isLast,

@@ -38,10 +38,7 @@ interface Line {
   /** The answer under way. */
   response: DirectResponse | undefined;
   hasServed: boolean;
-  /**
-   * When its next request must be there, or the client have read more of an answer that has been
-   * written, in milliseconds of `performance.now()`.
-   */
+  /** When the next request, or a reading of what is written, is due, by `performance.now()`. */
   deadlineAt: number;
   /** What the client had not read at the last check, in bytes. */
   unsentBytes: number;
@@ -55,10 +52,7 @@ interface Line {
 
 interface FastPath extends FastPathOptions {
   lines: Set<Line>;
-  /**
-   * Runs while there are connections: one timer for all costs less than one each, set anew with
-   * each byte.
-   */
+  /** Runs while there are connections: one timer costs less than one each, set with each byte. */
   sweeper: NodeJS.Timeout | undefined;
 }
 

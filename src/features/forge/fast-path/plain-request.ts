@@ -3,20 +3,14 @@ import { MOST_FIELDS } from '../../../http/guard.ts';
 import type { CallerRequest, CommonPart } from '../caller.ts';
 import { parseHeaderLines, type HeaderLines } from '../header-lines.ts';
 
-/**
- * A GET without a body, of which every byte is understood in one way only. It has what Node's own
- * request has, but for a body.
- */
+/** A GET without a body, of which every byte is understood in one way only. */
 export interface PlainRequest extends CallerRequest {
   method: 'GET';
   url: string;
   common: PlainHeaders;
 }
 
-/**
- * The headers of a plain request. The next request of a connection mostly has the very same bytes
- * there, and then shares them.
- */
+/** The next request of a connection mostly has the very same bytes there, and shares them. */
 export interface PlainHeaders extends CommonPart {
   /** As sent, with the ends of the line before and of the last one. */
   block: string;
@@ -47,11 +41,9 @@ const NOT_PLAIN = new Set([
 ]);
 
 /**
- * Parses what one read of a connection brought. Only exactly one whole plain request is accepted;
- * a header that comes twice, none that names the host, and anything else unusual is for a parser
- * that knows all of HTTP.
+ * Exactly one whole plain request. A header that comes twice, none that names the host, and
+ * anything unusual is for a parser that knows all of HTTP: undefined.
  * @param known the headers of the request before on this connection
- * @returns undefined if it is anything else
  */
 export function parsePlainRequest(
   bytes: Buffer,
@@ -88,10 +80,7 @@ function readHeaders(block: string): PlainHeaders | undefined {
   };
 }
 
-/**
- * By name in lower case. @returns undefined if they are not those of a plain request; nor are
- * names that every object has
- */
+/** By name in lower case. @returns undefined if they, or names of every object, are not plain */
 function plainHeaders(lines: HeaderLines): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (let index = 0; index + 1 < lines.length; index += 2) {

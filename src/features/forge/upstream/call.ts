@@ -20,15 +20,9 @@ export interface RequestBody {
   sentBytes: number;
 }
 
-/**
- * Takes the answer. First `head`, then `body` any number of times, then `end`; or `fail` instead at
- * any point, and nothing after it.
- */
+/** First `head`, then `body` any number of times, then `end`; `fail` ends it at any point. */
 export interface ResponseSink {
-  /**
-   * @param hasMore whether bytes of the body, or its end, follow at once; if not, the head should
-   *   go out now
-   */
+  /** @param hasMore whether the body, or its end, follows at once; else the head goes out now */
   head: (head: ResponseHead, hasMore: boolean) => void;
   /**
    * @param piece lies in the connection's read buffer. Whoever keeps it must copy it, or return
@@ -42,10 +36,7 @@ export interface ResponseSink {
 }
 
 export interface CallFailure extends Failure {
-  /**
-   * The connection had served before and the forge closed it without a byte of an answer: it may
-   * never have read the request.
-   */
+  /** The connection had served, and was closed without a byte: the request may be unread. */
   isStale?: boolean;
 }
 
@@ -53,10 +44,7 @@ export interface CallFailure extends Failure {
 export interface Timeouts {
   /** From the first look-up of the name until the connection, with TLS, stands. */
   connectMs: number;
-  /**
-   * From the last byte of the request until the first of the answer; a body that is still being
-   * sent starts it again.
-   */
+  /** From the request's last byte to the answer's first; bytes of a body start it again. */
   firstByteMs: number;
   /** Between two pieces of a body, also for the caller's taking them. */
   idleMs: number;

@@ -11,10 +11,7 @@ export function createChunkedDecoder() {
   let line = '';
   let trailerBytes = 0;
 
-  /**
-   * Collects a line up to its CRLF. @returns the position behind it, or -1 if more bytes are
-   * needed
-   */
+  /** Up to its CRLF. @returns the position behind it, or -1 if more bytes are needed */
   const readLine = (bytes: Buffer, position: number): number => {
     const end = bytes.indexOf(0x0a, position);
     line += bytes.toString('latin1', position, end === -1 ? bytes.length : end + 1);
@@ -76,8 +73,5 @@ export function createChunkedDecoder() {
   };
 }
 
-/**
- * At most 12 hexadecimal digits, which fit a number exactly; extensions are ignored, as they end at
- * each hop.
- */
+/** 12 hexadecimal digits fit a number exactly; extensions are ignored: they end at each hop. */
 const CHUNK_SIZE = /^([0-9A-Fa-f]{1,12})[\t ]*(?:;[^\r\n]*)?\r\n$/;

@@ -27,9 +27,7 @@ export interface ConnectionOwner {
   open: (receive: (piece: Buffer) => boolean) => OpenSocket;
   /** Called once the connection stands: the forge can be reached. */
   connected: () => void;
-  /**
-   * It may carry the next call once bytes, or an end, that the forge sent already have been seen.
-   */
+  /** It is free for a call once what the forge sent already has been seen. */
   idle: (connection: Connection) => void;
   closed: (connection: Connection) => void;
 }
@@ -174,10 +172,7 @@ function complete(line: Line): void {
   current.sink.end();
 }
 
-/**
- * The answer is over and its bytes are gone: keep the connection if both sides are at a clean
- * end.
- */
+/** The answer is over: the connection stays if both sides are at a clean end. */
 function release(line: Line): void {
   const { connection, reader, owner } = line;
   const isClean = reader.isReusable() && (line.current?.upload?.isDone() ?? true);
@@ -249,10 +244,7 @@ function close(line: Line): void {
 
 const ENDED = 'connection ended';
 
-/**
- * The system's or TLS's name of an error rather than its text, which may hold addresses of the
- * inner net.
- */
+/** The system's or TLS's name of an error: its text may hold addresses of the inner net. */
 function reasonCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
 }

@@ -3,17 +3,12 @@ import { connect as connectTls, rootCertificates } from 'node:tls';
 import type { UpstreamAddress } from './address.ts';
 import type { ConnectionOwner } from './connection.ts';
 
-/**
- * What is read at once, in bytes. Each connection has one such buffer, so that a body of any length
- * costs no memory beyond it.
- */
+/** Bytes read at once, into the one buffer of a connection: a body costs no memory beyond it. */
 const READ_BUFFER_BYTES = 32_768;
 
 /**
- * Returns what opens a socket to the forge. TLS is verified against Node's own authorities and the
- * further one, if there is one; its sessions are resumed, which spares a slow line a round
- * trip.
- * @param options `certificateAuthority`: PEM
+ * TLS is verified against Node's authorities and a further one; its sessions are resumed, which
+ * spares a slow line a round trip. @param options `certificateAuthority`: PEM
  */
 export function createSocketOpener({
   address,

@@ -8,10 +8,7 @@ type PoolOptions = Pick<ConnectionOwner, 'timeouts' | 'open' | 'connected'>;
 const MAX_CONNECTIONS = 512;
 const MAX_WAITING = 1024;
 const SWEEP_MS = 250;
-/**
- * A call that must not be sent twice takes no connection that has been idle for longer: the forge
- * may be closing it. Milliseconds.
- */
+/** A call that must not be sent twice takes no connection idle for longer: it may be closing. */
 const FRESH_MS = 1000;
 
 /**
@@ -169,10 +166,7 @@ function isRepeatable({ method, body }: Call): boolean {
   return body === undefined && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS');
 }
 
-/**
- * The first turn of the event loop ends this one's reading, the second comes after all connections
- * were looked at again; all that rest share them.
- */
+/** One turn of the event loop ends this reading, the second comes after all were looked at. */
 function rest(state: State, connection: Connection): void {
   if (state.resting.length === 0) {
     setImmediate(() => setImmediate(wake, state, state.resting.splice(0)));

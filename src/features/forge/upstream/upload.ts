@@ -36,16 +36,12 @@ export function createUpload({ body, socket, moved }: UploadOptions) {
     if (isChunked) socket.write('0\r\n\r\n', 'latin1');
     stop();
   };
-  /**
-   * The answer is over or the connection gone: nothing more is written, and what the caller still
-   * sends is thrown away.
-   */
+  /** It is over or gone: nothing more is written, and what still comes is thrown away. */
   const stop = (): void => {
     source.off('data', pass);
     source.off('end', ended);
     socket.off('drain', drained);
-    // Without this a caller whose body nobody reads any more would hang on a connection it wants to
-    // use again.
+    // A caller whose body nobody reads would hang on a connection that it wants to use again.
     source.resume();
   };
 
