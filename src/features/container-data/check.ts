@@ -33,10 +33,7 @@ export async function hasEngine({ engine }: ContainerHost): Promise<boolean> {
   return (await engine.state()).kind !== 'absent' || (await isStarted);
 }
 
-/**
- * Looks at a target, and changes nothing.
- * @param isExact whether the data is measured even if it fits for certain
- */
+/** Changes nothing. @param isExact whether the data is measured even if it fits for certain */
 export async function checkMove(
   host: ContainerHost,
   target: string,
@@ -148,10 +145,7 @@ async function driverOf(
   return SNAPSHOT_DRIVERS.find((_, index) => folders[index]?.kind === 'folder') ?? '';
 }
 
-/**
- * What is still to be copied. If all that the source's file system holds fits, nobody has to
- * wait for a walk over the data.
- */
+/** If all of the source's file system fits, nobody has to wait for a walk over the data. */
 async function measure(
   { locations }: ContainerHost,
   { facts: { source, target }, content }: Gathered,

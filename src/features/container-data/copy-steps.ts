@@ -57,10 +57,7 @@ export function passSteps(host: ContainerHost, target: string, pass: CopyPass): 
   return [copy, { id: `judge-${id}`, label: `judge: ${label}`, isRecorded: true, act }];
 }
 
-/**
- * rsync(1): 24, files have vanished; 23, some could not be copied. Both are to be expected while
- * containers work.
- */
+/** rsync(1): 24, files have vanished; 23, some were not copied: expected while containers work. */
 const VANISHED = 24;
 const PARTIAL = 23;
 
@@ -83,10 +80,7 @@ function tooLong(label: string, path: LongPath): DepotError {
   return new DepotError('command_failed', `cannot ${label}: ${longPathText(path)}`);
 }
 
-/**
- * What could not be copied as changed is left to the pass over all, which deletes whatever is in
- * the way: no container may make a move impossible.
- */
+/** What was not copied as changed is left to the pass over all: no container prevents a move. */
 async function judgeChanged(judging: Judging): Promise<undefined> {
   const { host, context, target } = judging;
   const { lastExitCode: code } = context.job;
@@ -107,9 +101,8 @@ async function judgeExit(judging: Judging): Promise<undefined> {
 const MOST_PRINTED = 256 * 1024;
 
 /**
- * If something differs after what changed was copied (a folder that was renamed has changed,
- * what is in it has not), all is gone through once.
- * @throws DepotError internal if the copy still is not what the source is
+ * If something differs after what changed was copied (a renamed folder has changed, what is in it
+ * has not), all is gone through once. @throws DepotError internal if it still differs
  */
 async function judgeCompare(judging: Judging): Promise<Jump | undefined> {
   const { host, context, label } = judging;

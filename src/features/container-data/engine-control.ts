@@ -11,15 +11,9 @@ import { isSamePlace } from './reasons-against.ts';
 import { noteRun } from './target-folder.ts';
 
 const POLL_MS = 50;
-/**
- * An engine ends its containers first, each with a time-out of its own. From when it is asked to
- * stop.
- */
+/** From the request to stop; an engine ends its containers first, each within its own time-out. */
 const STOP_LIMIT_MS = 5 * 60_000;
-/**
- * What outlives an engine that was killed: how long it is waited for before an engine is started to
- * take it over.
- */
+/** How long what outlives a killed engine is waited for, before one is started to take it over. */
 const ORPHAN_MS = 10_000;
 /** A large store on slow flash takes its time. From the first start. */
 const START_LIMIT_MS = 5 * 60_000;
@@ -27,11 +21,9 @@ const START_LIMIT_MS = 5 * 60_000;
 type Telling = Pick<StepContext, 'note' | 'logFile' | 'lastPrinted'>;
 
 /**
- * Stops the engine and its containers, and comes back when nothing works in its data root any more.
- * If a killed engine has left containers running, an engine is started to take them over, and
- * stopped. Safe to do again. It is not broken off: an engine that is half stopped is neither here
- * nor there.
- * @throws DepotError unavailable
+ * Comes back when nothing works in the data root any more; containers that outlived a killed engine
+ * are taken over by one that is started for it. Safe to do again, and not broken off: a
+ * half-stopped engine cannot be repaired. @throws DepotError unavailable
  */
 export async function stopEngine(
   { engine }: ContainerHost,
@@ -69,10 +61,7 @@ export async function stopEngine(
   }
 }
 
-/**
- * An engine that ends its containers itself remembers that they ran; one by one is for those that
- * would outlive it.
- */
+/** An engine that ends its containers itself remembers that they ran; the others are ended here. */
 async function stopAnswering(
   engine: ContainerHost['engine'],
   { stop, adopt }: Readonly<Record<'stop' | 'adopt', StartAttempts>>,
@@ -98,8 +87,7 @@ export interface EngineWanted {
   /** Containers that it may not know: it works with other data than before. */
   mayLack?: boolean;
   /**
-   * An engine that works elsewhere is stopped and started again: the configuration is right by now,
-   * and one that was started before it was comes up late.
+   * One that works elsewhere is stopped and started: it may have read the configuration too early.
    */
   mayCorrect?: boolean;
   /** Called when it answers there, before any container is started here. */
@@ -117,9 +105,8 @@ export function engineAtTarget(
 }
 
 /**
- * Starts the engine, and comes back when it answers with that data root and those containers run.
- * Safe to do again. It is not broken off: an engine that was launched and is not yet to be seen
- * would come up behind whoever undoes the start.
+ * Comes back when the engine answers with that data root and those containers run. Safe to do
+ * again, and not broken off: an engine that was launched would come up behind whoever undoes it.
  * @throws DepotError unavailable
  */
 export async function startEngine(
@@ -185,10 +172,7 @@ const NOT_STARTED = {
 
 /** The engine itself starts again what its restart policies say; the others are started here. */
 const CONTAINERS_LIMIT_MS = 2 * 60_000;
-/**
- * Between two tries to start one, and how many there are: a reason that the engine gives so often
- * stays, and the others are writing meanwhile.
- */
+/** What the engine says so often stays so, and the other containers are writing meanwhile. */
 const RETRY_MS = 500;
 const MOST_TRIES = 4;
 
@@ -247,10 +231,7 @@ async function bringUp(
   return { fault: isUnseen ? `cannot be looked at: ${state}` : 'was started and runs no more' };
 }
 
-/**
- * From a command's end to its effect, such as the socket of an engine that it has put into the
- * background.
- */
+/** From a command's end to its effect, such as the socket of an engine in the background. */
 const EFFECT_MS = 10_000;
 const SEEN_EFFECT_MS = 3000;
 

@@ -5,10 +5,7 @@ import type { Act, StepContext } from '../../jobs/plan.ts';
 import { textOf } from './engine-control.ts';
 import { move, recordedStep, type MoveRecord } from './record.ts';
 
-/**
- * What runs, and how it is configured: on record before anything else is done, since whatever
- * happens then, it is to be so again.
- */
+/** On record before anything else is done: whatever happens then, it is to be so again. */
 export function snapshotStep(host: ContainerHost): Act {
   return recordedStep('look', 'look what runs', async (context) => {
     const { path, file, kind, text } = await host.settings.read();
@@ -19,10 +16,7 @@ export function snapshotStep(host: ContainerHost): Act {
   });
 }
 
-/**
- * Again right before the engine is stopped. One that was killed in between has told what ran at the
- * first look.
- */
+/** Before the engine is stopped. One that was killed since has told what ran at the first look. */
 export function rememberStep(host: ContainerHost): Act {
   return recordedStep('remember', 'remember what runs', async (context) => {
     const before = move.read(context);

@@ -14,10 +14,7 @@ const WALK_LIMITS = { timeoutMs: 30 * 60_000, maxBytes: 1024 ** 2 };
  */
 export const MOST_PATH_BYTES = 4095;
 
-/**
- * Names the first path that is longer: `./` and one byte more than that. busybox's find says of it
- * that it cannot look at it.
- */
+/** The first longer path, with `./`. busybox's find says that it cannot look at it. */
 const FIND_LONG_PATH =
   `cd "$1" && find . -xdev -path "$(printf '%${MOST_PATH_BYTES + 3}s' | tr ' ' '?')*" 2>&1 | ` +
   `grep -a -e '^\\./' -e 'name too long$' | head -n 1`;
@@ -34,9 +31,7 @@ export interface Location {
   freeBytes: number;
   /** undefined if the file system makes them as needed. */
   freeInodes: number | undefined;
-  /**
-   * What all files of the file system take; undefined if that says nothing about a copy of them.
-   */
+  /** What all files there take; undefined if that says nothing about a copy of them. */
   used: { bytes: number; inodes: number } | undefined;
 }
 
@@ -159,10 +154,7 @@ async function nearestOf(path: string): Promise<{ nearest: string; rest: string 
   }
 }
 
-/**
- * The kernel itself names the mount that an open file lies on (`mnt_id` of /proc/PID/fdinfo,
- * proc(5)): no path needs to be compared.
- */
+/** The kernel names an open file's mount (`mnt_id` of /proc/PID/fdinfo, proc(5)). */
 async function mountOf(path: string, mounts: readonly MountEntry[]): Promise<MountEntry> {
   const entry = await stat(path);
   const handle = await open(entry.isDirectory() ? path : dirname(path), 'r');

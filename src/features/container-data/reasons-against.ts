@@ -23,10 +23,7 @@ export interface MoveFacts {
   subvolumes: readonly string[];
   /** Why nothing can be copied, if so. */
   copierFault: string | undefined;
-  /**
-   * What is still to be copied, and all that is there; undefined if it fits for certain, or
-   * if there is nothing.
-   */
+  /** What is still to be copied, and all; undefined if it fits for certain, or is nothing. */
   need: { bytes: number; inodes: number; heldBytes: number } | undefined;
   /** What cannot be copied, as far as the data was walked over. */
   longPath: LongPath | undefined;
@@ -55,10 +52,7 @@ export function reasonsAgainstMove(facts: MoveFacts): string[] {
   );
 }
 
-/**
- * Why the engine cannot simply be pointed at the target. An old data root on the system disk may be
- * gone back to.
- */
+/** Why the engine cannot be pointed there. An old data root on the system disk is a way back. */
 export function reasonsAgainstChange(
   facts: MoveFacts,
   { isDataRoot }: { isDataRoot: boolean },
@@ -89,8 +83,7 @@ const unsuitable: Reason = ({ target: { path, mount } }) =>
       `keep its layers; ${SUITABLE.slice(0, 3).join(', ')} and the like are fit`;
 
 /**
- * With owners, modes, links, device nodes and the `trusted` extended attributes that overlays are
- * made of. Network file systems have not all of these.
+ * With owners, modes, links, device nodes and the `trusted` attributes that overlays are made of.
  */
 const SUITABLE = [
   'ext4',

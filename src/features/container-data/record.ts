@@ -15,10 +15,7 @@ export const move = slots('the move', {
   }),
   /** Where the old data is, without symbolic links. */
   source: v.string(),
-  /**
-   * Whether the engine answered when the move began, and what ran then; later, what ran when it was
-   * stopped.
-   */
+  /** Whether the engine answered, and what ran: at the beginning, then when it was stopped. */
   hasRun: v.boolean(),
   containers: v.array(container),
   /** The target's file system; empty until it was checked. */

@@ -95,9 +95,8 @@ interface Repair {
 }
 
 /**
- * The device went down after the switch: the engine has come up with it, at the new place, and its
- * containers have been writing there since. Going back would lose that; if all is well the move
- * is done.
+ * The device went down after the switch: the engine has come up at the new place, and its
+ * containers write there. Going back would lose that; if all is well the move is done.
  */
 async function acceptNewPlace(repair: Repair): Promise<void> {
   const { host, context, record, target, isCopy } = repair;
@@ -137,10 +136,7 @@ async function leaveNewPlace(repair: Repair): Promise<void> {
   }
 }
 
-/**
- * Containers may have written to that disk before it went. And an engine that is started without it
- * begins anew on the disk below.
- */
+/** Containers may have written to that disk. Without it an engine begins anew on the disk below. */
 async function goneText(target: string): Promise<string> {
   const { isEmpty } = await moves.inspect(target);
   const below = isEmpty
@@ -184,10 +180,7 @@ async function returnToOldPlace(repair: Repair): Promise<void> {
   await context.note(`the engine works in ${setting.path} as before`);
 }
 
-/**
- * Whatever became of the engine while all this was done: if it ran, it runs, and where its
- * configuration says.
- */
+/** Whatever happened to the engine: if it ran, it runs, and where its configuration says. */
 async function keepRunning(repair: Repair): Promise<void> {
   const { host, context, record, target } = repair;
   const { hasRun, isStopping, containers, setting } = record;

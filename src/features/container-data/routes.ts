@@ -88,10 +88,7 @@ async function checkResult(container: ContainerHost, path: string): Promise<Resp
   });
 }
 
-/**
- * What cannot be is said at once, unless a move is under way: it may change the answer. The job
- * checks again, and measures.
- */
+/** What cannot be is said at once, but not while a move may change that. The job checks again. */
 async function migrate(
   { container, queue, submit }: ContainerTools,
   { path, overwrite: given }: { path: string; overwrite?: 'true' | 'chdir' | 'false' | undefined },

@@ -61,10 +61,7 @@ export async function need(target: string, job: string): Promise<void> {
   );
 }
 
-/**
- * How much older than the copy its marker is, so that no change falls between two ticks of the
- * clock.
- */
+/** How much older than the copy its marker is: no change falls between two ticks of the clock. */
 const MARKER_AGE_S = 2;
 
 /** What a full, a failing or an absent disk says, as everything else is said. */
@@ -87,9 +84,8 @@ async function inWords<Result>(target: string, work: () => Promise<Result>): Pro
 }
 
 /**
- * Makes it, the target too; one that an earlier move has left is taken over, whatever it had put in
- * place being taken back first.
- * @returns the uppermost folder that had to be made for the target, and what `restore` returns
+ * The target is made, too; what an earlier move has left is taken over, and put back first.
+ * @returns the uppermost folder that was made, and what `restore` returns
  */
 export function prepare(
   target: string,
@@ -112,17 +108,13 @@ async function makeTarget(target: string): Promise<string | undefined> {
   try {
     return await mkdir(target, { recursive: true, mode: 0o755 });
   } catch {
-    // On a full disk Node says of a recursive one that the folder is not there; a plain one has the
-    // reason.
+    // On a full disk Node says of a recursive one that the folder is not there.
     await mkdir(target, { mode: 0o755 });
     return target;
   }
 }
 
-/**
- * The first one stays for as long as the copy does: whatever has changed since it was begun is
- * newer.
- */
+/** The first one stays as long as the copy: whatever has changed since that began is newer. */
 async function makeMarker(file: string): Promise<void> {
   if (await isThereAt(file)) return;
   await replaceFile(file, '');
@@ -130,10 +122,7 @@ async function makeMarker(file: string): Promise<void> {
   await utimes(file, time, time);
 }
 
-/**
- * Lets the copy's containers find in the target what they have in the data root: the engine writes
- * down the whole paths of their volumes and logs.
- */
+/** The engine writes down whole paths of volumes and logs: they must lead to the target. */
 export function redirect(target: string, sources: readonly string[]): Promise<void> {
   return inWords(target, async () => {
     const real = await realpath(target);
@@ -143,10 +132,7 @@ export function redirect(target: string, sources: readonly string[]): Promise<vo
   });
 }
 
-/**
- * Moves what the target holds aside and the copy in its place, with the source's owner and mode;
- * safe to do again.
- */
+/** What the target held goes aside, the copy in its place; safe to do again. */
 export function place(target: string, source: string): Promise<void> {
   return inWords(target, async () => {
     const { folder, copy, aside, part } = moveFolder(target);
@@ -168,10 +154,7 @@ export function noteSwitch(target: string): Promise<void> {
   return inWords(target, async () => replaceFile(moveFolder(target).ran, await runTraceOf(target)));
 }
 
-/**
- * Notes that an engine has worked with the copy: from now on there may be in it what is nowhere
- * else. @throws DepotError unavailable, like `need`
- */
+/** From now on there may be in the copy what is nowhere else. @throws DepotError unavailable */
 export function noteRun(target: string, job: string): Promise<void> {
   return inWords(target, async () => {
     await need(target, job);
@@ -181,8 +164,7 @@ export function noteRun(target: string, job: string): Promise<void> {
 
 /**
  * Undoes `place`, wherever it was broken off; safe to do again.
- * @returns where the copy is left for good, if an engine has worked with it; no later move touches
- *   it
+ * @returns where a copy that an engine has worked with is left; no later move touches it
  */
 export function restore(target: string): Promise<string | undefined> {
   return inWords(target, async () => {
@@ -233,10 +215,7 @@ export async function tidy(target: string, created: string): Promise<void> {
   }
 }
 
-/**
- * After this the copy stays, and what was set aside is only to be removed. @returns the folder to
- * remove
- */
+/** The copy stays; what was set aside is only to be removed. @returns the folder to remove */
 export async function finish(target: string): Promise<string> {
   const { folder, done } = moveFolder(target);
   if (await isFolder(folder)) {
@@ -250,10 +229,7 @@ export async function finish(target: string): Promise<string> {
 
 const ANSWERED = '';
 
-/**
- * An engine that answered has run. One that did not may have started containers all the same: that
- * is the first thing it does.
- */
+/** One that answered has run. Another may have started containers: that is the first it does. */
 async function hasRun(file: string, copy: string): Promise<boolean> {
   const noted = await readFile(file, 'latin1').catch(() => undefined);
   return noted !== undefined && (noted === ANSWERED || noted !== (await runTraceOf(copy)));
@@ -266,10 +242,7 @@ async function likeFolder(folder: string, other: string): Promise<void> {
   await chmod(folder, mode & 0o7777);
 }
 
-/**
- * Moves all that is in a folder into another one of the same file system; both are on the medium
- * when it resolves.
- */
+/** Within one file system; both folders are on the medium when it resolves. */
 async function moveEntries(from: string, to: string): Promise<void> {
   for (const name of (await entriesOf(from)) ?? []) await rename(join(from, name), join(to, name));
   await syncPath(to);

@@ -3,15 +3,10 @@ import { join } from 'node:path';
 const MOVE_NAME = '.depotd-move';
 const DONE_NAME = '.depotd-done';
 
-/**
- * Begins the name of a copy that an engine has worked with before the move was undone: what
- * containers wrote there is nowhere else.
- */
+/** Begins the name of a copy that an engine worked with: its containers' data is nowhere else. */
 export const LEFT_PREFIX = '.depotd-left-';
 
-/**
- * At the top of a data root, what is no part of it: mke2fs makes the first one on every new disk.
- */
+/** At the top of a data root, and no part of it: mke2fs makes the first on every new disk. */
 export const KEPT_OUT = ['lost+found', MOVE_NAME, DONE_NAME, `${LEFT_PREFIX}*`];
 
 /** What a move that is under way has in its target. */
@@ -34,10 +29,7 @@ export function moveFolder(target: string) {
     marker: join(folder, 'began'),
     /** A file that names the job, and so this very disk. */
     owner: join(folder, 'job'),
-    /**
-     * A file that is there once an engine can have worked with the copy in place: how its
-     * containers looked before, or nothing once it has.
-     */
+    /** How the copy's containers looked before an engine worked with it; empty once it has. */
     ran: join(folder, 'ran'),
   };
 }

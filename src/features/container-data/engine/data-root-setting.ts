@@ -29,10 +29,7 @@ interface DataRootSetting {
 
 /** … and what there is to know of it. */
 export interface KnownSetting extends DataRootSetting {
-  /**
-   * A file of the administrator's own that takes the place of these settings:
-   * `dockerd.globals.alt_config_file`.
-   */
+  /** `dockerd.globals.alt_config_file`: a file that takes the place of these settings. */
   elsewhere: string | undefined;
   /** If UCI has changes to it that are not committed, and so would come back. */
   uncommittedFile: string | undefined;
@@ -42,15 +39,10 @@ export interface KnownSetting extends DataRootSetting {
 export function createDataRootSettings(paths: Paths) {
   return {
     read: () => read(paths),
-    /**
-     * Sets another path where the setting was read, and leaves all else in the file alone; on the
-     * medium when it resolves.
-     */
+    /** Sets another path where it was read, and nothing else; on the medium when it resolves. */
     write: async (setting: DataRootSetting, path: string): Promise<void> =>
       replace(setting.file, edit(setting.kind, (await readText(setting.file)) ?? '', path)),
-    /**
-     * Undoes `write`: the file is what it was, but for what somebody else has changed in it since.
-     */
+    /** Undoes `write`, but for what somebody else has changed in the file since. */
     restore: async (
       { file, kind, text, path }: DataRootSetting,
       written: string,
@@ -131,10 +123,7 @@ async function readText(file: string): Promise<string | undefined> {
   });
 }
 
-/**
- * A link stays one, and owner and mode stay. What a daemon that was killed here has left beside it
- * goes.
- */
+/** A link stays one, with owner and mode. What a killed daemon left beside it goes. */
 async function replace(file: string, text: string): Promise<void> {
   const real = await realpath(file).catch(() => file);
   await removeUnfinished(real);

@@ -12,17 +12,13 @@ import { findServiceManager, type ServiceManagerOptions } from './service-manage
 import { startDetached } from '../../../device/exec.ts';
 
 const ANSWER_MS = 5000;
-/**
- * A container's own time-out to stop is at most so long by anybody's sense; the engine's answer
- * comes after it.
- */
+/** A container's own time-out to stop is at most so long; the engine's answer comes after it. */
 const STOP_MS = 10 * 60_000;
 const START_MS = 2 * 60_000;
 
 /**
- * How the engine answers a question: `leavesContainers` if they go on when it stops
- * (live-restore); `silent` if somebody has its socket and does not answer (yet), `absent` if
- * nobody has it.
+ * `leavesContainers`: they go on when it stops (live-restore); `silent`: somebody has its socket
+ * and does not answer (yet), `absent`: nobody has it.
  */
 export type EngineState =
   | { kind: 'answers'; dataRoot: string; driver: string; leavesContainers: boolean }
@@ -62,10 +58,7 @@ export function createContainerEngine(options: ServiceManagerOptions) {
         .parse(containerList, body)
         .map(({ Id: id, Names: names }) => ({ id, name: (names?.[0] ?? id).replace(/^\//, '') }));
     },
-    /**
-     * Whether its service manager lets it take the time to end its containers: procd kills it after
-     * some seconds, and they go on alone.
-     */
+    /** Whether it has the time to end its containers: procd kills it after some seconds. */
     isSlowToStop: async () => (await findServiceManager(options)).kind !== 'procd',
     /** @returns undefined if the engine does not know it; a text if it says why it cannot tell */
     inspect: async (id: string) => {
@@ -135,30 +128,19 @@ function containerState({ State, HostConfig }: v.InferOutput<typeof containerDet
   };
 }
 
-/**
- * What the command leaves behind may be the engine itself, with this output open for as long as it
- * lives: so somebody goes on reading it, and keeps only its beginning.
- */
+/** What is started may keep this output open for life: it is read on, and its beginning kept. */
 const START_SCRIPT = `
 { "$@" </dev/null 2>&1 || echo "depotd: $1 ended with exit code $?"; } |
   { head -c 65536; exec cat >/dev/null; }
 `;
 
-/**
- * A program that was started outside of the job: it goes on whatever becomes of the job or the
- * daemon.
- */
+/** A program outside of the job: it goes on whatever becomes of job or daemon. */
 export interface Launch {
-  /**
-   * Settles when it, and whatever has its output open, has ended while this daemon was its parent.
-   */
+  /** Settles when it, and whatever has its output open, has ended, if this daemon lives. */
   ended: Promise<unknown>;
 }
 
-/**
- * In a session of its own, without terminal and without the job's variable: no signal meant for the
- * job or the daemon reaches the engine.
- */
+/** In a session of its own, without the job's variable: no signal to job or daemon reaches it. */
 async function launch(
   argv: readonly string[],
   environment: Record<string, string>,

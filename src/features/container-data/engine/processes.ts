@@ -9,9 +9,7 @@ export interface Holder {
   container?: string;
 }
 
-/**
- * Files that an engine, or the containerd it started, keeps open and locked as long as it lives.
- */
+/** An engine, or the containerd it started, has these open and locked as long as it lives. */
 const DATABASES = [
   'volumes/metadata.db',
   'network/files/local-kv.db',
@@ -19,9 +17,8 @@ const DATABASES = [
 ];
 
 /**
- * Who works in a data root: a dockerd or containerd by the databases that they have open,
- * containers by their control group or by the shim that looks after them. All of these but dockerd
- * outlive a dockerd that was killed, and go on writing.
+ * Who works in a data root: a dockerd or containerd by the databases that it has open, containers
+ * by their control group or shim. All but dockerd outlive one that was killed, and go on writing.
  */
 export async function findHolders(dataRoot: string): Promise<Holder[]> {
   const [databases, containers] = await Promise.all([

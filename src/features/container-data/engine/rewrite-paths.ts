@@ -2,10 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rewriteFile } from '../../../device/durable-file.ts';
 
-/**
- * Keys of a container's record under which dockerd keeps whole paths into its own data root. A
- * command or label of the user's is none of them.
- */
+/** Under these dockerd keeps whole paths into its data root; commands and labels are the user's. */
 const KEYS = ['Source', 'LogPath', 'HostsPath', 'HostnamePath', 'ResolvConfPath', 'ShmPath'];
 
 interface Redirection {
@@ -14,9 +11,8 @@ interface Redirection {
 }
 
 /**
- * Changes the paths that containers have of their own data root. dockerd looks volumes up anew, but
- * some versions (20.10) insist that the path they had is still there: containers would start until
- * the old data is removed, and no longer.
+ * dockerd looks volumes up anew, but some versions (20.10) insist that the path they had is there:
+ * containers would start until the old data is removed.
  */
 export async function redirectContainers(dataRoot: string, paths: Redirection): Promise<void> {
   const folder = join(dataRoot, 'containers');

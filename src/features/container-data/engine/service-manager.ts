@@ -58,10 +58,7 @@ export async function findServiceManager(options: ServiceManagerOptions): Promis
   );
 }
 
-/**
- * A unit docker.socket would start the engine again with the first question, so it is stopped with
- * it.
- */
+/** Stopped with a unit docker.socket, which would start the engine with the first question. */
 async function systemdServiceManager({
   environment,
 }: ServiceManagerOptions): Promise<ServiceManager> {

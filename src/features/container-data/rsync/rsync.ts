@@ -15,17 +15,12 @@ export interface Abilities {
   hasHardLinks: boolean;
 }
 
-/**
- * A pass of the copy: while containers run; what changed since then; all that differs; and one that
- * only looks for differences.
- */
+/** While containers run; what changed since; all that differs; only looking for differences. */
 export type CopyPass = 'live' | 'changed' | 'differing' | 'compare';
 
 interface CopyRequest {
   source: string;
-  /**
-   * What the folder of its move holds and the source has not is deleted, and nothing else is.
-   */
+  /** What is in the folder of its move and not in the source is deleted, nothing else. */
   target: string;
   /** What there is to copy, for the percentage; 0 if it is not known. */
   totalBytes: number;
@@ -80,10 +75,7 @@ const OLDEST: Abilities = {
   hasHardLinks: true,
 };
 
-/**
- * `rsync  version 3.2.7  protocol version 31`, and the capabilities, those it lacks with a `no`
- * before them.
- */
+/** `rsync  version 3.2.7  …`, and the capabilities; `no` stands before those it lacks. */
 export function parseAbilities(output: string): Abilities | undefined {
   const [, major, minor, patch] = /^rsync\s+version\s+v?(\d+)\.(\d+)\.(\d+)/.exec(output) ?? [];
   if (major === undefined) return undefined;
@@ -109,10 +101,9 @@ function faultOf(abilities: Abilities | undefined): string | undefined {
 }
 
 /**
- * The options of every pass, and those that bring attributes over. -x, since the mounts of running
- * containers below the data root show what is copied from elsewhere already. Times are compared to
- * the nanosecond if both sides keep them: by itself rsync looks at whole seconds, and containers
- * write more often.
+ * -x: mounts of running containers below the data root show what is copied already. Times are
+ * compared to the nanosecond if both sides keep them: rsync by itself looks at whole seconds, and
+ * containers write more often.
  */
 export function optionsFor(
   { version, hasAcls }: Abilities,
@@ -122,17 +113,14 @@ export function optionsFor(
   const options = ['-aHSx', '--numeric-ids', ...KEPT_OUT.map((name) => `--exclude=/${name}`)];
   if (version >= 30100) {
     options.push('--no-human-readable', '--ignore-missing-args');
-    // On xfs, ACLs show a second time, as attributes that the source does not have: deleting those
-    // would delete the ACLs.
+    // On xfs, ACLs show again as attributes that the source has not: deleted, they would be gone.
     attributes.push('--filter=-x_trusted.SGI_ACL_*');
   }
   if (version >= 30103 && areNanosecondsKept) options.push('--modify-window=-1');
   return { options, attributes };
 }
 
-/**
- * The marker was given a time with a fraction: a file system that keeps whole seconds has lost it.
- */
+/** The marker has a time with a fraction, which a file system of whole seconds has lost. */
 async function keepsNanoseconds(marker: string): Promise<boolean> {
   return stat(marker, { bigint: true }).then(
     ({ mtimeNs }) => mtimeNs % 1_000_000_000n !== 0n,
