@@ -5,10 +5,8 @@ import type { LoginMethod } from './method.ts';
 import { pageLanguage } from './page-language.ts';
 
 /**
- * For the form: the page again with what was wrong, or the next. A script reads the session's key
- * from the answer's header; a browser that sent the form by itself carries it to the next page
- * behind the `#`, which reaches no server.
- * @param action gives the headers of the answer
+ * The page again with what was wrong, or the next. A script reads the session's key from the
+ * answer's header; for a browser it stands behind the `#`, which reaches no server.
  */
 export async function answerPage(
   { form }: LoginMethod,

@@ -4,10 +4,7 @@ export interface Limit {
   most: number;
 }
 
-/**
- * All of them hold; the first is that of the client alone, and who has once logged in from there is
- * not held to the others.
- */
+/** The first is the client's alone: who has logged in from there is not held to the others. */
 export type Limits = readonly [Limit, ...Limit[]];
 
 /** Counts wrong attempts, in a window that slides. */
@@ -18,10 +15,7 @@ const MOST_COUNTERS = 4096;
 /** Few: each may be a name that somebody who may log in has made up. */
 const MOST_KNOWN = 32;
 
-/**
- * @param now milliseconds of a clock that is never set back
- * @param mostCounters beyond which clients share
- */
+/** @param now milliseconds of a clock never set back @param mostCounters beyond it clients share */
 export function createAttemptLimit(
   now: () => number = () => performance.now(),
   mostCounters = MOST_COUNTERS,
@@ -39,10 +33,8 @@ export function createAttemptLimit(
   };
   return {
     /**
-     * Counts an attempt as wrong from its start, so that many at once do not all pass before the
-     * first of them fails.
-     * @returns 0 if the attempt may go on, else how many seconds the client has to wait; that
-     *   attempt is not counted
+     * Counts an attempt as wrong from its start: many at once do not all pass before one fails.
+     * @returns 0 if it may go on, else the seconds to wait; it is not counted then
      */
     begin: (limits: Limits): number => {
       const [own] = limits;

@@ -18,8 +18,7 @@ export interface AttemptTools {
 }
 
 /**
- * Runs a check of a password, and counts it; after too many wrong ones none is looked at.
- * @param check gives undefined if the password is wrong
+ * After too many wrong passwords none is looked at. @param check undefined if it is wrong
  * @throws DepotError too_many_attempts, forbidden
  */
 export async function attempt<Value>(

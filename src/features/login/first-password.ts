@@ -6,9 +6,8 @@ import { isSameSecret } from '../../http/session/sessions.ts';
 import { randomSecret } from './session-cookie.ts';
 
 /**
- * The proof that who sets the first password is root: the content of a file that nobody else may
- * read. A user id would not do: a container on the host's network is root on a loopback connection,
- * too.
+ * That only root can read it proves root. A user id would not do: a container on the host's network
+ * is root on a loopback connection, too.
  */
 export type FirstPassword = ReturnType<typeof createFirstPassword>;
 

@@ -16,10 +16,8 @@ const IDLE_MS = 3_600_000;
 const MOST_SESSIONS = 64;
 
 /**
- * The sessions of `main.auth password`. They end with the daemon. An id is made here and nowhere
- * else: one that a request brings is only ever looked up, so that nobody can plant it.
- * @param now milliseconds of a clock that is never set back: a router's jumps by decades when it
- *   learns the time
+ * They end with the daemon. An id is made here alone: one that a request brings is only looked up,
+ * so that nobody can plant it. @param now milliseconds of a clock that is never set back
  */
 export function createPasswordSessions(now: () => number = () => performance.now()) {
   /** By the hash of their key, in the order of their last use; `cookie` is a hash, too. */

@@ -22,10 +22,7 @@ interface Hash {
   key: Buffer;
 }
 
-/**
- * Of the settings that OWASP's Password Storage Cheat Sheet holds equal, one of little memory: 16
- * MiB.
- */
+/** Of the equals in OWASP's Password Storage Cheat Sheet one of little memory: 16 MiB. */
 const NEW_HASH = { cost: 2 ** 14, blockSize: 8, parallelization: 5 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
@@ -68,10 +65,7 @@ export function createPassword(stateDir: string) {
         }
       }, client),
     set: (text: string): Promise<void> => limits.trusted(() => write(text)),
-    /**
-     * One at a time: whoever comes second finds the first one's.
-     * @throws DepotError forbidden if one is set already
-     */
+    /** Whoever comes second finds the first one's. @throws DepotError forbidden if one is set */
     setFirst: (text: string): Promise<void> =>
       limits.trusted(async () => {
         if ((await readHashFile(file)) === undefined) return write(text);
@@ -80,10 +74,7 @@ export function createPassword(stateDir: string) {
   };
 }
 
-/**
- * @returns undefined only if there is no file: one that cannot be read must not pass for a
- *   password that was never set
- */
+/** undefined only without a file: one that cannot be read is no password that was never set */
 async function readHashFile(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'latin1');
@@ -124,9 +115,7 @@ function parseHash(line: string): Hash | undefined {
   };
 }
 
-/**
- * One character may be typed in several ways (Unicode's NFC and NFD); they are the same password.
- */
+/** Typed as Unicode's NFC or NFD it is the same password. */
 function keyOf(
   text: string,
   { cost, blockSize, parallelization, salt, key }: Hash,

@@ -34,9 +34,7 @@ const secretText = v.pipe(
 );
 const passwordText = v.pipe(secretText, v.minLength(1, 'it is empty'));
 
-/**
- * How the page looks. It takes any value: a language or theme that it does not have is no error.
- */
+/** How the page looks: a language or theme that it does not have is no error. */
 const pageParams = { lang: v.optional(v.string()), theme: v.optional(v.string()) };
 
 const TICKET_ROUTE = get({

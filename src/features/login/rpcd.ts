@@ -78,14 +78,10 @@ export function createRpcd({ socketPath }: { socketPath: string }) {
      */
     find: ({ id, isKnown, client = '' }: { id: string; isKnown: boolean; client?: string }) =>
       ask(isKnown ? lines.known : lines.strangers, (call) => findSession(call, id), { client }),
-    /**
-     * All sessions that somebody has logged in to, by id; leaves their idle time as it is. May lack
-     * some, and rights that a pattern grants.
-     */
+    /** By id, without renewing idle times. May lack some, and rights by a pattern. */
     list: () => ask(lines.lists, listSessions),
     /**
-     * Who `isTrusted` does not stand behind strangers.
-     * @returns undefined if rpcd refuses; `isShared`: the session was there before, and is in use
+     * `isShared`: the session was there before, and is in use. @returns undefined if rpcd refuses
      */
     logIn: ({ isTrusted, client, ...login }: Login & { isTrusted: boolean; client: string }) =>
       ask(isTrusted ? lines.trustedLogIns : lines.logIns, (call) => logIn(call, login), {
@@ -148,10 +144,7 @@ async function mayDo(call: SessionCall, id: string, right: 'read' | 'write'): Pr
   return reply.status === UBUS_STATUS.ok && read(accessMessage, messageOf(reply)).access;
 }
 
-/**
- * Without an id: the one call that leaves the idle time of the sessions as it is. Of the rights
- * only those that are granted by their very names are seen.
- */
+/** Without an id: the one call that renews no idle time. Shows rights granted by name alone. */
 async function listSessions(call: SessionCall): Promise<Map<string, RpcdSession>> {
   const reply = await call({ method: 'list', message: {}, wanted: LISTED });
   if (reply.status !== UBUS_STATUS.ok) throw unexpected(reply.status);

@@ -3,9 +3,7 @@ import { hashOf, KEY_HEADER } from '../../http/session/sessions.ts';
 
 const SESSION_COOKIE = 'depotd_session';
 
-/**
- * The key as a parameter of Accept, for servers that hand on a fixed list of fields, as CGI does.
- */
+/** In Accept, for servers that hand on a fixed list of fields, as CGI does. */
 const KEY_IN_ACCEPT = /;\s*depotd-key=([\w-]+)/;
 
 const SECRET_BYTES = 32;
@@ -27,10 +25,7 @@ export function newSession(): NewSession {
   return { id: randomSecret(), key: randomSecret() };
 }
 
-/**
- * The hashes of both halves as a request brings them, the ids of all cookies: a neighbour may have
- * planted some before the right one.
- */
+/** Hashes of both halves; the ids of all cookies: a neighbour may have planted some first. */
 export function halvesIn(headers: Headers) {
   const ids = cookieValues(headers, [SESSION_COOKIE]).map(hashOf);
   const key = headers.get(KEY_HEADER) ?? KEY_IN_ACCEPT.exec(headers.get('accept') ?? '')?.[1];
@@ -46,11 +41,7 @@ export function keysOfCookies(
   return [...sessions].flatMap(([key, { cookie }]) => (ids.has(cookie) ? [key] : []));
 }
 
-/**
- * The header Set-Cookie. Unknown to scripts, and sent with nothing that another site begins
- * (RFC 6265bis, section 5.6).
- * @param value empty: takes the cookie back
- */
+/** Set-Cookie, for no script and no request of another site (RFC 6265bis, 5.6); empty: removed. */
 export function cookieHeader(
   value: string,
   { path, isSecure }: { path: string; isSecure: boolean },
@@ -61,9 +52,8 @@ export function cookieHeader(
 }
 
 /**
- * The values of the cookies with these names, in the order of the names, and of one name in the
- * order sent: a browser that has two cookies of one name sends both, that of the longer path first
- * (RFC 6265, section 5.4). Quotes around a value are taken off.
+ * In the order of the names, then as sent: of two of one name that of the longer path comes first
+ * (RFC 6265, section 5.4). Quotes around a value are removed.
  */
 export function cookieValues(headers: Headers, names: readonly string[]): string[] {
   const pairs = (headers.get('cookie') ?? '').split(';').map(splitPair);

@@ -6,10 +6,7 @@ import type { Rpcd, RpcdSession } from './rpcd.ts';
 const KEPT_MS = 2000;
 /** Stale-while-revalidate: older answers are refreshed in the background. */
 const RENEWED_MS = 1000;
-/**
- * So long a session that was valid is asked about before strangers are: a flood of made-up ids does
- * not shut its owner out.
- */
+/** So long one that was valid goes ahead of strangers: made-up ids do not shut its owner out. */
 const KNOWN_MS = 300_000;
 
 interface Lookup {
