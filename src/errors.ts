@@ -1,6 +1,4 @@
-/**
- * Every failure that a caller may branch on. The code is the contract; the message is for people.
- */
+/** Failures that a caller may branch on. The code is the contract; the message is for people. */
 export const ERROR_STATUS = {
   bad_request: 400,
   forbidden: 403,
@@ -33,9 +31,8 @@ export interface Explanation {
 }
 
 /**
- * The one exception that crosses a border between rooms. Its message is lower case and starts with
- * "cannot". One that a job's step throws may carry an explanation, which the queue puts on record
- * with the end of the job, and a refusal of the interface shows.
+ * The one exception that crosses a border between rooms; its message is lower case and starts with
+ * "cannot". Its explanation goes on record with the end of a job, and into a refusal.
  */
 export class DepotError extends Error {
   readonly code: ErrorCode;
@@ -55,9 +52,7 @@ export class DepotError extends Error {
   }
 }
 
-/**
- * The code that Node gives a failed system call, such as `ENOENT`; undefined for any other error.
- */
+/** The code of a failed system call, such as `ENOENT`; undefined for any other error. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
@@ -78,10 +73,7 @@ export function failureTo(
   return (error) => log.error({ ...fields, reason: reasonOf(error) }, event);
 }
 
-/**
- * Whether a system call failed with one of these codes: the error itself, or what caused it at
- * whatever depth.
- */
+/** Whether a system call failed so: the error itself, or what caused it at whatever depth. */
 export function isCausedBy(error: unknown, codes: readonly string[]): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (codes.includes(systemCode(cause) ?? '')) return true;

@@ -11,10 +11,8 @@ export interface Log {
 }
 
 /**
- * @param level the least level that is written, one of pino's; it can be changed later by assigning
- *   `level`
- * @param write is given each event as a line of JSON, and as it was logged; default: writes the
- *   line to stderr
+ * @param level of pino's, the least that is written; assigning `level` changes it later
+ * @param write gets each event as JSON and as it was logged; default: to stderr
  */
 export function createLog(
   level: string,

@@ -3,10 +3,7 @@ function mostMistakes(word: string): number {
   return word.length < 4 ? 1 : 2;
 }
 
-/**
- * The word that was probably meant, for "did you mean".
- * @returns undefined if none is near
- */
+/** The word that was probably meant, for "did you mean"; undefined if none is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   let best: { word: string; distance: number } | undefined;
   const most = mostMistakes(word);
@@ -19,10 +16,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best?.word;
 }
 
-/**
- * Letters to be put in, left out, changed or swapped with their neighbour (optimal string
- * alignment), by the rows of a table over the letters of both words.
- */
+/** Letters put in, left out, changed or swapped with a neighbour (optimal string alignment). */
 function editDistance(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
   const cost = (row: number, column: number): number => rows[row]?.[column] ?? 0;

@@ -6,9 +6,8 @@ import type { Listeners } from './http/listeners.ts';
 import type { Log } from './log.ts';
 
 /**
- * Opens the socket at which whoever connects is the owner, in a folder that nobody but the daemon's
- * user, root, can enter. Without it depotctl needs a log-in, and nothing else stops.
- * @param path empty: none is wanted
+ * Whoever connects there is the owner: it lies in a folder that only root can enter. Without it
+ * depotctl needs a log-in. @param path empty: none is wanted
  */
 export async function openOwnerSocket(
   path: string,

@@ -41,9 +41,7 @@ export interface RequestHandlerOptions extends Pick<FeatureContext, 'paths' | 'l
   isForOwner: (socket: Ends) => boolean;
 }
 
-/**
- * By its raw target a request is passed on as it stands, and never parsed, or the API answers it.
- */
+/** By its raw target a request is passed on as it stands, never parsed, or the API answers. */
 export async function createRequestHandler(
   options: RequestHandlerOptions,
 ): Promise<RequestHandler> {
@@ -161,10 +159,7 @@ function sessionsBy(
   return sessions[auth];
 }
 
-/**
- * Requests that are passed on, too, must name this device and find it working.
- * @throws DepotError unavailable, foreign_host
- */
+/** Passed-on requests name this device, too. @throws DepotError unavailable, foreign_host */
 function checkAccepted(
   { stopping }: RequestHandlerOptions,
   { headers, socket }: RequestHead,

@@ -23,10 +23,9 @@ export function valuesOf<Options extends OptionTable>(
 }
 
 /**
- * Reads and checks the whole configuration.
  * @param sections those that features bring; `main` is there without
- * @returns the configuration, what may not work as it is (warnings), and every problem found, each
- *   one sentence that names file and line (or `--set`) and the option
+ * @returns also what may not work (warnings), and every problem: a sentence each with file and line
+ *   (or `--set`) and the option
  */
 export function readConfig(
   source: ConfigSource,
@@ -83,10 +82,7 @@ function isReadable(file: string): boolean {
   }
 }
 
-/**
- * Like readConfig, for callers that go on only with a good one. @throws DepotError bad_request with
- * all problems
- */
+/** Like readConfig, for who needs a good one. @throws DepotError bad_request with all problems */
 export function loadConfig(source: ConfigSource, sections: readonly Section[] = []): Config {
   const { config, problems } = readConfig(source, sections);
   if (problems.length > 0) throw new DepotError('bad_request', problems.join('\n'));
@@ -129,10 +125,7 @@ function apply(
   }
 }
 
-/**
- * Contradictions, each with the line of the option to change. One that rests on a value that could
- * not be read is left out: its own problem says enough.
- */
+/** Each with the line of the option to change; not of a value that could not be read. */
 function contradictions(
   section: Section,
   found: readonly Contradiction[],
@@ -149,10 +142,7 @@ function contradictions(
   });
 }
 
-/**
- * The next configuration as far as it may be applied while the daemon runs.
- * @returns also the options that differ and wait for a restart, `SECTION.OPTION`
- */
+/** As far as it may be applied while the daemon runs; `waiting` are options that need a restart. */
 export function withoutRestart(
   running: Config,
   next: Config,

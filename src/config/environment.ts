@@ -3,10 +3,7 @@
 /** Put in by the build; another value means that the sources run as they are. */
 export const VERSION = process.env.DEPOTD_VERSION ?? '0.0.0-development';
 
-/**
- * How long a new version may take until /healthz answers before the old one is put back, in
- * seconds; for tests.
- */
+/** In seconds, until a new version's /healthz answers, or the old one is put back; for tests. */
 export const SELF_UPGRADE_LIMIT_S = Number(process.env.DEPOTD_SELF_UPGRADE_LIMIT_S ?? 60);
 
 /** How long the watcher of an upgrade waits before it asks again, in seconds; for tests. */
@@ -15,10 +12,7 @@ export const SELF_UPGRADE_PAUSE_S = Number(process.env.DEPOTD_SELF_UPGRADE_PAUSE
 /** What a minute of `main.idle_exit_min` lasts; another length is for tests. */
 export const IDLE_MINUTE_MS = Number(process.env.DEPOTD_IDLE_MINUTE_MS ?? 60_000);
 
-/**
- * Where the relay and depotctl look for the mark of a daemon that has ended of idleness; another
- * place is for tests.
- */
+/** Where a daemon that has ended of idleness leaves its mark; another place is for tests. */
 export const MARKS_FOLDER = process.env.DEPOTD_MARKS ?? '/var/run/depotd';
 
 /** Whether OpenWrt's service manager has started it: the init script says so. */
@@ -28,8 +22,7 @@ export const IS_OF_PROCD = process.env.DEPOTD_SERVICE === 'procd';
 export const UBUS_SOCKET = process.env.DEPOTD_UBUS_SOCKET ?? '/var/run/ubus/ubus.sock';
 
 /**
- * What the daemon's own environment hands on to the programs it runs: where programs are and how
- * the network is reached.
+ * What programs get of the daemon's environment: where programs are, how the network is reached.
  */
 const HANDED_ON = [
   'PATH',

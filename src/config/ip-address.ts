@@ -1,10 +1,8 @@
 import { isIP } from 'node:net';
 
 /**
- * One text for every spelling of an address: IPv6 as RFC 5952 has it, and IPv4 that is mapped into
- * IPv6 as IPv4, in whichever form it was written (RFC 4291, sections 2.2 and 2.5.5.2). A zone stays
- * (RFC 4007, section 11).
- * @returns what is no address as it is
+ * One text for every spelling: IPv6 as RFC 5952 has it, and IPv4 mapped into IPv6 as IPv4 (RFC
+ * 4291, sections 2.2 and 2.5.5.2). A zone stays (RFC 4007, section 11), and what is no address.
  */
 export function canonicalAddress(address: string): string {
   if (!address.includes(':')) return address;

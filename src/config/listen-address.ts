@@ -5,10 +5,7 @@ export type ListenAddress =
   | { kind: 'tcp'; host: string; port: number }
   | { kind: 'unix'; path: string };
 
-/**
- * @param value `HOST:PORT`, `[V6]:PORT` or `unix:PATH`
- * @throws Error that says which form is expected
- */
+/** @param value `HOST:PORT`, `[V6]:PORT` or `unix:PATH` @throws Error with the form expected */
 export function parseListenAddress(value: string): ListenAddress {
   if (value.startsWith('unix:')) {
     const path = value.slice('unix:'.length);
@@ -27,18 +24,13 @@ export function parseListenAddress(value: string): ListenAddress {
   return { kind: 'tcp', host, port };
 }
 
-/**
- * Whether only this host can reach the address: a unix socket or a loopback address.
- */
+/** Whether only this host can reach it: a unix socket or a loopback address. */
 export function isLocal(address: ListenAddress): boolean {
   if (address.kind === 'unix') return true;
   return address.host === 'localhost' || isLoopback(address.host);
 }
 
-/**
- * Where this host reaches a daemon that listens so: `HOST PORT` or `unix PATH`. An address of every
- * interface is reached over loopback.
- */
+/** `HOST PORT` or `unix PATH`; an address of every interface is reached over loopback. */
 export function localAddress(listen: readonly string[]): string {
   const addresses = listen.map(parseListenAddress);
   const address =

@@ -1,6 +1,5 @@
 /**
- * How one option's text is checked and what it becomes. `parse` throws an Error whose message ends
- * "cannot use … : <message>".
+ * How a text is checked and what it becomes; an Error of `parse` ends "cannot use … : <message>".
  */
 export interface Option<Value> {
   /** For docs/configuration.md: what it means, with its unit. */

@@ -22,9 +22,7 @@ export interface Setting {
 export interface ConfigSource {
   /** The file to read; undefined: the default file, which need not be there. */
   file: string | undefined;
-  /**
-   * `SECTION.OPTION=VALUE`, which override the file; a list option given twice gets both values.
-   */
+  /** `SECTION.OPTION=VALUE`, ahead of the file; a list option may come several times. */
   overrides: string[];
 }
 

@@ -13,10 +13,7 @@ export function readUciOption(text: string, { section, option }: UciPlace): stri
   return optionIn(sectionIn(text, section), option)?.value;
 }
 
-/**
- * Sets one option in a UCI file and leaves every other line as it is, comments too.
- * @throws DepotError internal if the file is written so that this cannot be done
- */
+/** Leaves every other line as it is. @throws DepotError internal if that cannot be done */
 export function setUciOption(text: string, place: UciPlace, value: string): string {
   const file = parseUciFile(text);
   const meant = withOption(file.sections, place, value);

@@ -29,9 +29,7 @@ const OWN_FIELDS = ['level', 'time', 'event'];
 /** What needs no quotes; everything else is written as JSON, control characters escaped. */
 const PLAIN = /^[\p{L}\p{N}_./:@%+,~[\]*-]+$/u;
 
-/**
- * For people, and for a syslog that has level and time itself: `job ended task=… kind=install`.
- */
+/** `job ended task=… kind=install`: for a syslog that has level and time itself. */
 export function eventText(event: LogEvent): string {
   const fields = Object.entries(event).filter(
     ([name, value]) => !OWN_FIELDS.includes(name) && value !== undefined,

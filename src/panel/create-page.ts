@@ -3,10 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Language } from '../languages/languages.ts';
 
 interface PageSources {
-  /**
-   * With an empty `style` element, an empty module `script`, an empty `data-auth` and an empty
-   * `data-languages`, each exactly once.
-   */
+  /** With an empty `style`, module `script`, `data-auth` and `data-languages`, each once. */
   html: string;
   css: string;
   script: string;
@@ -17,9 +14,8 @@ interface PageSources {
 }
 
 /**
- * One document with style and script inside: one request, and never a script of one version with
- * the markup of another. Their hashes in the policy (CSP Level 3, section 8.4) bind the page to
- * them, where `'self'` would also let a file run that the forge serves.
+ * In one document: never a script of one version with the markup of another. The policy's hashes
+ * (CSP Level 3, section 8.4) let no other run, where `'self'` would let a file of the forge's.
  */
 export function createPage({ html, css, script, auth, languages }: PageSources) {
   const filled = fill(fill(html, '<style></style>', css), '<script type="module"></script>', script)

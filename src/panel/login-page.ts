@@ -29,9 +29,8 @@ export interface LoginProblem {
 }
 
 /**
- * The log-in page. It needs nothing from elsewhere, and a browser that keeps to its policy (CSP
- * level 3) lets it load and send nothing but what stands here, and be framed by this device alone.
- * It works without its script, too: the field `page` asks for a page as the answer.
+ * By its policy (CSP Level 3) it loads and sends nothing but what stands here, and is framed by
+ * this device alone. Without the script the field `page` asks for a page as the answer.
  */
 export function loginPage(form: LoginForm, options: LoginPageOptions): Response {
   const { problem } = options;
@@ -133,9 +132,8 @@ function escape(text: string): string {
 }
 
 /**
- * The answer is asked for as a page, so that what was wrong is told in the page's language. The
- * session's second half is kept as the panel page keeps it (session-key.js). What the query says of
- * the look (`theme`, `lang`) is handed on.
+ * What was wrong comes as a page, in its language. The session's second half is kept as in
+ * session-key.js; what the query says of the look (`theme`, `lang`) is handed on.
  */
 const SCRIPT = `const form = document.querySelector('form');
 const alertLine = form.querySelector('p[role]');

@@ -31,9 +31,7 @@ const STANDING_IN: Record<string, (native: () => Constructor) => unknown> = {
   ErrorEvent: () => undefined,
 };
 
-/**
- * From 22 on, to ask how a global is defined is a touch, too; and what has been replaced is gone.
- */
+/** From 22 on asking how a global is defined is a touch, too; what was replaced is gone. */
 function nativeClass(name: string): () => Constructor {
   const descriptor = process.version.startsWith('v20.')
     ? Object.getOwnPropertyDescriptor(globalThis, name)
@@ -54,10 +52,7 @@ function lazyClass(native: () => Constructor): unknown {
 
 type Source = Iterable<[string, string]> | Record<string, string> | null | undefined;
 
-/**
- * The header list of the Fetch standard (section 2.2.2), without its guards: Node's `http` refuses
- * bad names and values when they are sent.
- */
+/** The Fetch standard's header list (2.2.2) without guards: Node's `http` has them. */
 export class LightHeaders implements Iterable<[string, string]> {
   /** By lower-case name: every value, in the order of their coming. */
   readonly #values = new Map<string, string[]>();

@@ -4,23 +4,18 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { findCollector, type Collect } from './young-collector.ts';
 
 /**
- * When the garbage of the start is released, and how often the daemon checks whether there is
- * more while anybody is connected, and once behind the last. At rest nothing wakes it.
+ * After the start, and while anybody is connected, once behind the last. At rest nothing wakes it.
  */
 const START_MS = 1000;
 const CHECK_MS = 2000;
 /** Small collections that precede the first full one, each less than a millisecond. */
 const CALM_COLLECTIONS = 14;
 const CALM_MS = 30;
-/**
- * Growth of the heap over its last clean-up that is worth another: below it a collection would find
- * little.
- */
+/** Growth of the heap worth a clean-up: below it a collection would find little. */
 const WORTH_BYTES = 3 * 1024 ** 2;
 
 /**
- * Releases what the start or a burst of work allocated: V8 by itself collects when it must, not
- * when there is time.
+ * What the start or a burst of work allocated: V8 collects when it must, not when there is time.
  */
 export function releaseMemory(onStarted: () => void): void {
   let clean = Infinity;
@@ -61,8 +56,7 @@ function whileConnected(check: () => void): void {
  * included, while a flag differs from what the code was made with.
  */
 function setMemoryFlags(): void {
-  // V8 doubles its nursery under load and keeps it; on a small device the memory is worth more than
-  // fewer, longer collections.
+  // V8 doubles its nursery under load and keeps it; a small device needs the memory more.
   setFlagsFromString('--semi-space-growth-factor=1');
   // And it lets the heap double before it cleans up, and keeps half-empty pages, though what a busy
   // daemon adds (package databases read anew) is nearly all garbage.
@@ -90,10 +84,7 @@ function shrinkNursery(collectAll: (gc: Collect) => void): void {
   }, CALM_MS).unref();
 }
 
-/**
- * For who has just dropped megabytes: V8 does not count what lies outside its heap as worth a
- * collection, and frees it with the second one only.
- */
+/** For who has dropped megabytes outside V8's heap, which it frees with the second collection. */
 export function releaseDropped(gc = findCollector()): void {
   gc();
   gc();

@@ -33,19 +33,14 @@ export interface BlockDevice extends Content {
 export type BlockDeviceHost = ReturnType<typeof createBlockDevices>;
 
 /**
- * The block devices of this machine. lsblk lists them; if it is too old for JSON,
- * systeminformation reads what it prints instead; if there is none, /proc/partitions does. What
- * lsblk leaves open (it asks udev's database, and OpenWrt has no udev) is probed from the devices
- * themselves.
+ * By lsblk; by systeminformation, which reads what an older lsblk prints; else by /proc/partitions.
+ * What lsblk leaves open, since OpenWrt has no udev, is probed from the devices.
  */
 export function createBlockDevices(environment: Record<string, string>) {
   const call = (argv: [string, ...string[]]): Promise<RunResult> =>
     run({ argv, environment, cwd: '/' }, LIMITS);
   return {
-    /**
-     * A text that changes when a device comes, goes, changes its size or medium, or is mounted or
-     * unmounted.
-     */
+    /** Changes when a device comes, goes, changes size or medium, or is (un)mounted. */
     fingerprint: readFingerprint,
     /** @throws DepotError internal if the system does not tell */
     list: async (): Promise<BlockDevice[]> => {
@@ -57,10 +52,7 @@ export function createBlockDevices(environment: Record<string, string>) {
       const mounts = await readDeviceMounts();
       return devices.map((device) => describe(device, contents.get(device.path), mounts));
     },
-    /**
-     * Calls back once, when somebody writes to one of the device nodes that are there now (mkfs, a
-     * label). @returns how to end it
-     */
+    /** Calls back once, when somebody writes to a node (mkfs, a label). @returns what ends it */
     onceWritten: async (onWrite: () => void): Promise<() => void> => {
       // Without udev they are no links to the kernel's nodes, and written to by themselves.
       const mapped = await readdir('/dev/mapper').catch(() => []);
@@ -77,14 +69,12 @@ async function readText(file: string): Promise<string> {
 }
 
 /**
- * The kernel's tables, read anew: some 0.2 ms. Node cannot wait for POLLPRI on mountinfo, and a
- * watch on /dev itself would, on kernels before 6.12, wake the daemon with every write to
- * /dev/null. Mounts of other things than devices (a container's overlays) do not count.
+ * Read anew: some 0.2 ms. Node cannot wait for POLLPRI on mountinfo, and before Linux 6.12 a watch
+ * on /dev wakes with every write to /dev/null. Mounts of other things than devices do not count.
  */
 async function readFingerprint(): Promise<string> {
   const [partitions, mounts] = await Promise.all([readPartitions(), readDeviceMounts()]);
-  // Counts the media that a drive has seen, so that two of one size are told apart; since Linux
-  // 5.15.
+  // The media that a drive has seen tell apart two of one size; since Linux 5.15.
   const sequences = await Promise.all(
     partitions.map(({ name }) => readText(`/sys/block/${name.replaceAll('/', '!')}/diskseq`)),
   );
@@ -140,10 +130,7 @@ async function listDevices(call: Call): Promise<ListedDevice[]> {
   return partitions.map((one) => ({ ...one, ...unknown, path: `/dev/${one.name}` }));
 }
 
-/**
- * lsblk before util-linux 2.27 has no JSON; it is seldom met, so the library that reads its other
- * form is loaded only then.
- */
+/** lsblk before util-linux 2.27 has no JSON: for its other form a library is loaded. */
 async function listWithOldLsblk(partitions: readonly Partition[]): Promise<ListedDevice[]> {
   const { blockDevices } = await import('systeminformation/lib/filesystem.js');
   const listed = await blockDevices();
@@ -162,9 +149,7 @@ async function listWithOldLsblk(partitions: readonly Partition[]): Promise<Liste
   );
 }
 
-/**
- * Asks blkid for each device, or, if that is missing or busybox's, OpenWrt's `block` for all.
- */
+/** By blkid, or, if that is missing or busybox's, by OpenWrt's `block` for all. */
 async function probe(devices: readonly ListedDevice[], call: Call): Promise<Map<string, Content>> {
   const contents = new Map<string, Content>();
   const limit = createConcurrencyLimit({
@@ -176,8 +161,7 @@ async function probe(devices: readonly ListedDevice[], call: Call): Promise<Map<
   const probeOne = async (path: string): Promise<void> => {
     const { exitCode, stdout } = await call(blkidCommand(path));
     if (exitCode === 0) contents.set(path, parseBlkid(stdout));
-    // 2 is "nothing found"; anything else beside 0 and 8 (ambivalent) means that this blkid does
-    // not probe, or that this device has gone.
+    // 2: nothing found, 8: ambivalent; else this blkid does not probe, or the device has gone.
     else if (exitCode !== 2 && exitCode !== 8) refusals += 1;
   };
   await Promise.all(devices.map(({ path }) => limit(() => probeOne(path))));
@@ -206,17 +190,13 @@ function describe(
   return { name, path, sizeBytes, type, version, label, uuid, mounts: paths };
 }
 
-/**
- * A mounted file system does not write through its device's node, so that what writes there is
- * mkfs, a label, dd.
- */
+/** A mounted file system writes through no node: what does is mkfs, a label, dd. */
 function watchNodes(names: readonly string[], onWrite: () => void): () => void {
   const watchers = names.flatMap((name) => {
     try {
       return [watch(`/dev/${name}`, { persistent: false }, written).on('error', () => undefined)];
     } catch {
-      // The node has gone, which the fingerprint tells; or the system is out of watches, and then
-      // age does.
+      // The node has gone, which the fingerprint shows; or there are no watches, and age counts.
       return [];
     }
   });

@@ -16,9 +16,7 @@ export function blkidCommand(path: string): [string, ...string[]] {
   return ['blkid', '-p', '-o', 'udev', '--', path];
 }
 
-/**
- * `ID_FS_LABEL_ENC=my\x20disk`: one value a line; bytes that could do harm are written as `\xHH`.
- */
+/** `ID_FS_LABEL_ENC=my\x20disk`: one value a line; bytes that could do harm are `\xHH`. */
 export function parseBlkid(output: string): Content {
   const values = valuesIn(output, /^ID_FS_(\w+)=(.*)$/gm);
   return contentFrom((name) => decode(values.get(`${name}_ENC`) ?? '') || values.get(name));
@@ -47,10 +45,7 @@ function decode(encoded: string): string {
 /** OpenWrt's own prober (fstools), which tells of all devices at once. */
 export const BLOCK_INFO: [string, ...string[]] = ['block', 'info'];
 
-/**
- * `/dev/sda1: UUID="…" LABEL="data" VERSION="1.0" MOUNT="/mnt" TYPE="ext4"`, by device node.
- * Values are not escaped.
- */
+/** `/dev/sda1: UUID="…" LABEL="data" TYPE="ext4"`, by device node. Values are not escaped. */
 export function parseBlockInfo(output: string): Map<string, Content> {
   const contents = new Map<string, Content>();
   for (const [, path = '', rest = ''] of output.matchAll(/^(\/dev\/[^:]+): (.*)$/gm)) {

@@ -87,10 +87,7 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }) 
   };
 
   return {
-    /**
-     * The data of get_block_devices, by kernel name. @throws DepotError internal if the system
-     * does not tell
-     */
+    /** The data of get_block_devices, by kernel name. @throws DepotError internal */
     all: async (): Promise<Record<string, DiskItem>> => (await ask()).items,
     /** The same with all mounts and how full they are. @throws DepotError internal */
     allWithSpace: async (): Promise<Record<string, DiskWithSpace>> => {
@@ -130,10 +127,7 @@ function itemsOf(devices: readonly BlockDevice[]): Record<string, DiskItem> {
   );
 }
 
-/**
- * Members of a RAID or a volume group, and locked containers, hold no file system of their own
- * (libblkid's "raid" and "crypto").
- */
+/** Of a RAID, a volume group or a locked container (libblkid's "raid" and "crypto"). */
 function isPartOfMore(type: string): boolean {
   return type.endsWith('_member') || type.startsWith('crypto_') || type === 'bcache';
 }

@@ -2,10 +2,7 @@ import * as v from 'valibot';
 import { parseJson } from '../../device/durable-file.ts';
 import type { Content } from './content-probe.ts';
 
-/**
- * A device before its mounts are known. `isWhole` marks a disk with partitions, which holds no file
- * system itself.
- */
+/** `isWhole` marks a disk with partitions, which holds no file system itself. */
 export interface ListedDevice extends Content {
   name: string;
   path: string;
@@ -53,8 +50,7 @@ const node: v.GenericSchema<unknown, Node> = v.object({
 const listing = v.object({ blockdevices: v.array(node) });
 
 /**
- * Flattens lsblk's tree. A RAID or LVM volume stands below each of its members and is listed once.
- * @returns undefined if the text is no listing
+ * A volume stands below each of its members, and is listed once. @returns undefined for no listing
  */
 export function parseLsblk(json: string): ListedDevice[] | undefined {
   // What an old lsblk prints about an option that it does not know is no JSON.

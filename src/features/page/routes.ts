@@ -32,8 +32,7 @@ export function panelRoutes({ base, auth }: { base: string; auth: string }): Rou
       path: base,
       summary: 'Leads to the built-in panel page',
       params: {},
-      // Relative, as the page's own addresses are: a server in front may show another prefix (RFC
-      // 9110, section 10.2.2).
+      // Relative: a server in front may show another prefix (RFC 9110, section 10.2.2).
       handle: () =>
         new Response(null, {
           status: 302,

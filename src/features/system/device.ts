@@ -10,10 +10,7 @@ export interface DeviceSources {
   version: string;
 }
 
-/**
- * The device as its owner sees it. Everything is read from the kernel and from files: a library
- * that asks more of the machine would cost megabytes for what a few reads say.
- */
+/** From the kernel and files: a library that asks more of the machine would cost megabytes. */
 export async function readDevice({
   paths,
   manager,

@@ -6,10 +6,7 @@ import type { DeviceSummary } from './documentation.ts';
 
 type StorageItem = DeviceSummary['storage'][number];
 
-/**
- * The file systems that matter to an owner. OpenWrt runs from a read-only image, `/rom`, and writes
- * to `/overlay`; any other system, and OpenWrt's ext4 images, have `/` alone.
- */
+/** OpenWrt runs from a read-only `/rom`, and writes to `/overlay`; others have `/` alone. */
 export async function readStorage(
   paths: Paths,
   mountTable: () => Promise<string> = () => readFile('/proc/self/mountinfo', 'utf8'),

@@ -44,9 +44,7 @@ function onStateChange({ queue }: FeatureContext, listener: (job: Job) => void):
   });
 }
 
-/**
- * What is damaged keeps nothing else from its work, and is named until somebody has dismissed it.
- */
+/** Keeps nothing else from its work, and is named until somebody has dismissed it. */
 function damageIn({ queue }: FeatureContext): HealthReport {
   const damaged = queue
     .all()

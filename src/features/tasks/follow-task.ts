@@ -17,9 +17,8 @@ export const END_MARK = '.end';
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * The events of one task: `status` when it changes, `log` with text whose id is the byte offset
- * behind it, and `end` with the last status. Text is cut between characters, so that a reader who
- * comes back with an id misses none and sees none twice. `undefined` stands for a sign of life.
+ * `status` when it changes, `log` with text whose id is the byte offset behind it, `end` with the
+ * last status. Text is cut between characters. `undefined` stands for a sign of life.
  */
 export async function* followTask({
   logs,
@@ -81,9 +80,7 @@ async function readCharacters(
   return { text: buffer.toString('utf8', 0, bytes), bytes, waitFrom: offset + buffer.length };
 }
 
-/**
- * Bytes before a UTF-8 character that begins in the last three bytes and is not whole (RFC 3629).
- */
+/** Bytes before a UTF-8 character (RFC 3629) that begins at the end and is not whole. */
 function wholeCharacters(buffer: Buffer): number {
   for (let back = 1; back <= Math.min(3, buffer.length); back += 1) {
     const byte = buffer[buffer.length - back] ?? 0;

@@ -117,19 +117,14 @@ function noContent(): Response {
 /** The one task that iStore's page and its task window know. */
 const ISTORE_TASK = 'istore';
 
-/**
- * The newest package task. Once its window has been closed: one that is still under way, or none,
- * or the page would open the window again.
- */
+/** Once its window is closed, only one under way, or the page would open the window again. */
 function istoreTask(queue: Queue): Job | undefined {
   const newest = queue.newest(PACKAGE_LANE);
   if (newest?.isDismissed !== true) return newest;
   return queue.all().findLast(({ lane, state }) => lane === PACKAGE_LANE && !isEnded(state));
 }
 
-/**
- * The window closes a task that has ended by stopping it; closing one that is gone is no mistake.
- */
+/** The window closes an ended task by stopping it; closing one that is gone is no mistake. */
 async function stopIstoreTask(queue: Queue): Promise<void> {
   const job = istoreTask(queue);
   if (job === undefined) return;
@@ -137,10 +132,7 @@ async function stopIstoreTask(queue: Queue): Promise<void> {
   else await queue.stop(job.id);
 }
 
-/**
- * What callers see of a task. One that waits for its turn counts as running: its clients wait
- * until it is not.
- */
+/** One that waits for its turn counts as running: its clients wait until it is not. */
 export function describeTask(job: Job): object {
   const { startedAt: start = job.createdAt, stoppedAt } = job;
   return {
@@ -161,11 +153,7 @@ export function describeTask(job: Job): object {
   };
 }
 
-/**
- * How far a job is: what it is at, and how many of its steps are done, and how much of the step if
- * that can be told. From the record alone: plans are made for jobs that run, not for those who
- * look at them.
- */
+/** From the record alone: plans are made for jobs that run, not for those who look at them. */
 function progressOf({ state, done, stepLabel, stepCount = 0, percent }: Job): object {
   return {
     label: isEnded(state) ? state : (stepLabel ?? 'end'),

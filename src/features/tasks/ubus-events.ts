@@ -8,8 +8,7 @@ const TIMEOUT_MS = 2000;
 const MOST_WAITING = 200;
 
 /**
- * `depotd.task {id, state}` on ubus for each job that it is given, in their order, if there is an
- * ubus. Nothing waits for it, and what cannot be sent is lost.
+ * `depotd.task {id, state}` on ubus, in order. Nothing waits for it; what cannot be sent is lost.
  */
 export function createAnnouncer(): (job: Pick<Job, 'id' | 'state'>) => void {
   let last: Promise<void> = Promise.resolve();

@@ -9,10 +9,7 @@ const EARLIEST_MS = 1_704_067_200_000;
 const TOLERANCE_MS = 60_000;
 const MOST_FILES = 500;
 
-/**
- * A router without a battery wakes in 1970, or at the time of its newest file: certificates are not
- * valid then.
- */
+/** A router without a battery wakes in the past, in which certificates are not valid. */
 export function clockCheck(folders: readonly string[], now: () => number = Date.now): DeviceCheck {
   return {
     id: 'clock',
