@@ -64,10 +64,8 @@ async function follow(options: FollowOptions): Promise<Task> {
       }
       place.brokenAt ??= performance.now();
       if (performance.now() - place.brokenAt > patienceMs) {
-        throw new DepotError(
-          'upstream_unreachable',
-          `cannot follow task ${id} any longer: ${stop.message}`,
-        );
+        const message = `cannot follow task ${id} any longer: ${stop.message}`;
+        throw new DepotError('upstream_unreachable', message);
       }
     }
     await delay(RETRY_MS);

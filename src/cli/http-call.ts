@@ -123,9 +123,6 @@ const REASONS: Record<string, string> = {
 
 function unreachable(target: Target, error: unknown): DepotError {
   const reason = REASONS[systemCode(error) ?? ''] ?? reasonOf(error);
-  return new DepotError(
-    'upstream_unreachable',
-    `cannot reach the daemon at ${target.url}: ${reason}`,
-    { cause: error },
-  );
+  const message = `cannot reach the daemon at ${target.url}: ${reason}`;
+  return new DepotError('upstream_unreachable', message, { cause: error });
 }

@@ -40,11 +40,8 @@ export function createSavedLogins(runtimeDir: string | undefined) {
         }
         await writeSession(fileIn(folder, target), session);
       } catch (error) {
-        throw new DepotError(
-          'command_failed',
-          `cannot keep the session in ${folder}: ${reasonOf(error)}`,
-          { cause: error },
-        );
+        const message = `cannot keep the session in ${folder}: ${reasonOf(error)}`;
+        throw new DepotError('command_failed', message, { cause: error });
       }
     },
     forget: async (target: Target): Promise<void> => {

@@ -81,10 +81,8 @@ export async function findTask(client: Client, name = 'latest'): Promise<Task> {
     );
   }
   if (second !== undefined) {
-    throw new DepotError(
-      'bad_request',
-      `cannot tell which task ${name} is: ${found.map(({ id }) => id).join(', ')}`,
-    );
+    const message = `cannot tell which task ${name} is: ${found.map(({ id }) => id).join(', ')}`;
+    throw new DepotError('bad_request', message);
   }
   return task;
 }

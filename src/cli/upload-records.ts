@@ -25,10 +25,8 @@ export async function findUpload(client: Client, start: string): Promise<string>
     );
   }
   if (second !== undefined) {
-    throw new DepotError(
-      'bad_request',
-      `cannot tell which upload ${start} is: ${first.id}, ${second.id}`,
-    );
+    const message = `cannot tell which upload ${start} is: ${first.id}, ${second.id}`;
+    throw new DepotError('bad_request', message);
   }
   return first.id;
 }

@@ -200,10 +200,8 @@ async function sessionFor(
     });
   }
   if (needsWrite && !session.mayWrite) {
-    throw new DepotError(
-      'forbidden',
-      `cannot take a change from "${session.user}", who may only read`,
-    );
+    const message = `cannot take a change from "${session.user}", who may only read`;
+    throw new DepotError('forbidden', message);
   }
   return session;
 }
@@ -220,10 +218,8 @@ const KNOWN_NAMES = ['token', 'background'];
 function checkNames({ params, path }: Route, values: ReadonlyMap<string, unknown>): void {
   for (const name of values.keys()) {
     if (Object.hasOwn(params, name) || KNOWN_NAMES.includes(name) || name.startsWith('_')) continue;
-    throw new DepotError(
-      'bad_request',
-      `cannot use the parameter ${name.slice(0, 100)}: ${path} does not know it`,
-    );
+    const message = `cannot use the parameter ${name.slice(0, 100)}: ${path} does not know it`;
+    throw new DepotError('bad_request', message);
   }
 }
 

@@ -121,10 +121,8 @@ export function checkOneHost({
 }: Pick<IncomingMessage, 'rawHeaders' | 'url' | 'headers'>): void {
   const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase();
   if (authority !== undefined && authority !== headers.host?.toLowerCase()) {
-    throw new DepotError(
-      'bad_request',
-      'cannot answer a request whose target and Host field name two hosts',
-    );
+    const message = 'cannot answer a request whose target and Host field name two hosts';
+    throw new DepotError('bad_request', message);
   }
   let count = 0;
   // Name, value, name, value, …

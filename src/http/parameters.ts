@@ -19,10 +19,8 @@ export async function readParameters(
   if (request.method !== 'POST' || !hasBody(request)) return values;
   const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== FORM) {
-    throw new DepotError(
-      'wrong_content_type',
-      `cannot read a body of the type "${type ?? ''}": ${FORM} is expected`,
-    );
+    const message = `cannot read a body of the type "${type ?? ''}": ${FORM} is expected`;
+    throw new DepotError('wrong_content_type', message);
   }
   const form = collect(new URLSearchParams(await readForm(incoming)));
   for (const [name, given] of form) {
@@ -35,10 +33,8 @@ export async function readParameters(
 }
 
 export function saidOtherwise(name: string): DepotError {
-  return new DepotError(
-    'bad_request',
-    `cannot use the parameter ${name}: the form says another value than the address`,
-  );
+  const message = `cannot use the parameter ${name}: the form says another value than the address`;
+  return new DepotError('bad_request', message);
 }
 
 export function readQuery(request: Request): Map<string, string[]> {
@@ -88,10 +84,8 @@ export function checkParameters(
     const given = values.get(name) ?? [];
     const isList = isRepeatable(schema);
     if (given.length > 1 && !isList) {
-      throw new DepotError(
-        'bad_request',
-        `cannot use the parameter ${name}: it is given ${given.length} times`,
-      );
+      const message = `cannot use the parameter ${name}: it is given ${given.length} times`;
+      throw new DepotError('bad_request', message);
     }
     const result = v.safeParse(
       schema as v.GenericSchema<CheckedParameters[string], CheckedParameters[string]>,

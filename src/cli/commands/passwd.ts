@@ -57,10 +57,8 @@ async function send(
   if (file === undefined) return;
   const proof = await readProof(file, isOnThisHost);
   if ((await client.setPassword({ ...form, proof })) !== undefined) {
-    throw new DepotError(
-      'command_failed',
-      `cannot set the first password: the daemon did not take what is in ${file}`,
-    );
+    const message = `cannot set the first password: the daemon did not take what is in ${file}`;
+    throw new DepotError('command_failed', message);
   }
 }
 

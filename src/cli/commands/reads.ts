@@ -13,10 +13,8 @@ export async function listApps(context: CommandContext): Promise<number> {
   if (invocation.isAll || invocation.isUpgradableOnly) return listItems(context);
   const apps = await client.get('admin/store/installed');
   if (!Array.isArray(apps)) {
-    throw new DepotError(
-      'command_failed',
-      'cannot list the apps: the daemon did not answer with a list',
-    );
+    const message = 'cannot list the apps: the daemon did not answer with a list';
+    throw new DepotError('command_failed', message);
   }
   return printRows(context, apps, {
     headings: ['NAME', 'VERSION', 'INSTALLED', 'TITLE'],

@@ -96,9 +96,6 @@ export function targetFull(
       ? `${freeInodes} more files fit`
       : `${sizeText(freeBytes)} are free`;
   const reason = neededBytes > 0 ? `${free}, the data takes ${sizeText(neededBytes)}` : free;
-  return new DepotError(
-    'no_space',
-    `cannot ${purpose}: the file system of ${target} is full: ${reason}`,
-    { explanation: NO_SPACE },
-  );
+  const message = `cannot ${purpose}: the file system of ${target} is full: ${reason}`;
+  return new DepotError('no_space', message, { explanation: NO_SPACE });
 }

@@ -195,10 +195,8 @@ async function startContainers(
     }
     if (lacking.size === 0) return;
     if (tries >= MOST_TRIES || performance.now() > deadline) {
-      throw new DepotError(
-        'unavailable',
-        `cannot get the containers running again: ${reasons.join('; ')}`,
-      );
+      const message = `cannot get the containers running again: ${reasons.join('; ')}`;
+      throw new DepotError('unavailable', message);
     }
     await delay(RETRY_MS);
   }

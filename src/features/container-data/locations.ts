@@ -85,10 +85,8 @@ export function createLocations(environment: Record<string, string>) {
       const [, kibibytes] = /^(\d+)\t/m.exec(output) ?? [];
       const [, inodes] = /^ *(\d+)$/m.exec(output) ?? [];
       if (kibibytes === undefined || inodes === undefined) {
-        throw new DepotError(
-          'internal',
-          `cannot tell how much ${folder} holds: ${output.slice(0, 200)}`,
-        );
+        const message = `cannot tell how much ${folder} holds: ${output.slice(0, 200)}`;
+        throw new DepotError('internal', message);
       }
       return { bytes: Number(kibibytes) * 1024, inodes: Number(inodes) };
     },

@@ -74,10 +74,8 @@ export async function mayMove(
 }
 
 function refusal(target: string, reasons: string[]): DepotError {
-  return new DepotError(
-    'bad_request',
-    `cannot move the container data to ${target}: ${reasons.join('; ')}`,
-  );
+  const message = `cannot move the container data to ${target}: ${reasons.join('; ')}`;
+  return new DepotError('bad_request', message);
 }
 
 function checkStep(may: () => Promise<MoveFacts>): Act {

@@ -75,11 +75,8 @@ async function inWords<Result>(target: string, work: () => Promise<Result>): Pro
         cause: error,
       });
     }
-    throw new DepotError(
-      'unavailable',
-      `cannot go on with ${target}: ${reasonOf(error)}; is its disk still mounted?`,
-      { cause: error },
-    );
+    const message = `cannot go on with ${target}: ${reasonOf(error)}; is its disk still mounted?`;
+    throw new DepotError('unavailable', message, { cause: error });
   }
 }
 

@@ -121,10 +121,8 @@ async function listDevices(call: Call): Promise<ListedDevice[]> {
   const old = await listWithOldLsblk(partitions);
   if (old.length > 0) return old;
   if (partitions.length === 0) {
-    throw new DepotError(
-      'internal',
-      'cannot list block devices: lsblk is missing and /proc/partitions is empty',
-    );
+    const message = 'cannot list block devices: lsblk is missing and /proc/partitions is empty';
+    throw new DepotError('internal', message);
   }
   const unknown = { type: '', version: '', label: '', uuid: '', isWhole: false };
   return partitions.map((one) => ({ ...one, ...unknown, path: `/dev/${one.name}` }));

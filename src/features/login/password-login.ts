@@ -55,10 +55,8 @@ export async function setPassword(
   const { sessions, password, firstPassword, log } = tools;
   if (await password.isSet()) {
     if (old === undefined) {
-      throw new DepotError(
-        'forbidden',
-        'cannot set the password without the parameter old: one is set already',
-      );
+      const message = 'cannot set the password without the parameter old: one is set already';
+      throw new DepotError('forbidden', message);
     }
     await check(tools, context, old);
     await password.set(text);

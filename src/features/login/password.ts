@@ -97,10 +97,8 @@ const HASH_FORM = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([\w-]{16,})\$([\w-
 function needHash(line: string, file: string): Hash {
   const hash = parseHash(line);
   if (hash !== undefined) return hash;
-  throw new DepotError(
-    'unavailable',
-    `cannot check the password: ${file} is damaged; remove it and set a new one`,
-  );
+  const message = `cannot check the password: ${file} is damaged; remove it and set a new one`;
+  throw new DepotError('unavailable', message);
 }
 
 function parseHash(line: string): Hash | undefined {

@@ -196,10 +196,8 @@ function read<const Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, message);
   if (!result.success) {
-    throw new DepotError(
-      'unavailable',
-      `cannot use what rpcd answers: ${result.issues[0].message}`,
-    );
+    const why = `cannot use what rpcd answers: ${result.issues[0].message}`;
+    throw new DepotError('unavailable', why);
   }
   return result.output;
 }

@@ -57,10 +57,8 @@ export function ticketPath(base: string, wanted: string) {
   const address = wanted.startsWith(`${base}/`) ? wanted : `${base}/${wanted.replace(/^\//, '')}`;
   const { pathname, searchParams, hash } = new URL(`http://localhost${address}`);
   if (hash !== '' || !pathname.startsWith(`${base}/admin/`)) {
-    throw new DepotError(
-      'bad_request',
-      'cannot use the parameter for: the address of a read below admin/ is expected',
-    );
+    const message = 'cannot use the parameter for: the address of a read below admin/ is expected';
+    throw new DepotError('bad_request', message);
   }
   return { pathname, query: searchParams.toString() };
 }

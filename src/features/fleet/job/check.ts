@@ -170,10 +170,8 @@ function unfit(message: string): DepotError {
 function checkOwnPackage(work: Work, packages: Found['packages']): void {
   const names = [...packages.map(({ name }) => name), ...work.install, ...work.upgrade];
   if (![...names, ...work.remove].some((name) => name === OWN_PACKAGE)) return;
-  throw new DepotError(
-    'forbidden',
-    `cannot do the action: ${OWN_PACKAGE} itself is changed by "self_upgrade" alone`,
-  );
+  const message = `cannot do the action: ${OWN_PACKAGE} itself is changed by "self_upgrade" alone`;
+  throw new DepotError('forbidden', message);
 }
 
 /** The app's meta package if one is offered, else the package of that name. */

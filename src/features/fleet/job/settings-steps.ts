@@ -11,10 +11,8 @@ export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[]
     actStep('settings', 'settings', async ({ note }) => {
       const changed = (await tools.baseline.read(key))?.changed;
       if (changed === undefined) {
-        throw new DepotError(
-          'internal',
-          'cannot set options: what the check found is not on record',
-        );
+        const message = 'cannot set options: what the check found is not on record';
+        throw new DepotError('internal', message);
       }
       await writeConfigs(tools, changed);
       for (const line of tools.records.find(key)?.diff ?? []) await note(`set ${line}`);

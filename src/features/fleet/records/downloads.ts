@@ -137,10 +137,8 @@ function startOf(response: IncomingMessage, known: number, { label }: WantedFile
   if (statusCode === 200) return 0;
   if (statusCode === 206 && Number(start) === known) return known;
   response.destroy();
-  throw new DepotError(
-    'upstream_unreachable',
-    `cannot download ${label}: the fleet server answered ${statusCode}`,
-  );
+  const message = `cannot download ${label}: the fleet server answered ${statusCode}`;
+  throw new DepotError('upstream_unreachable', message);
 }
 
 async function hashInto(hash: Hash, content: ReadStream): Promise<void> {
@@ -179,10 +177,8 @@ async function writeAll(
     throw asFailure(wanted, error);
   }
   if (at === wanted.bytes) return;
-  throw new DepotError(
-    'upstream_unreachable',
-    `cannot download ${wanted.label}: it ended after ${at} of ${wanted.bytes} bytes`,
-  );
+  const message = `cannot download ${wanted.label}: it ended after ${at} of ${wanted.bytes} bytes`;
+  throw new DepotError('upstream_unreachable', message);
 }
 
 async function slowDown(
