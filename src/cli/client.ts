@@ -114,14 +114,10 @@ class Refusal extends DepotError {
   }
 }
 
-function codeOf({
-  statusCode,
-  headers,
-}: IncomingMessage): 'unavailable' | 'forbidden' | 'command_failed' {
-  if (statusCode === 503) return 'unavailable';
-  return statusCode === 403 && headers['x-luci-login-required'] === 'yes'
-    ? 'forbidden'
-    : 'command_failed';
+function codeOf(answer: IncomingMessage): 'unavailable' | 'forbidden' | 'command_failed' {
+  if (answer.statusCode === 503) return 'unavailable';
+  const isLogInNeeded = answer.headers['x-luci-login-required'] === 'yes';
+  return answer.statusCode === 403 && isLogInNeeded ? 'forbidden' : 'command_failed';
 }
 
 export function tokenIn(body: unknown): string {

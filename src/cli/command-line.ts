@@ -51,12 +51,8 @@ export function parseCommandLine(words: string[], session?: string): CommandLine
     if (values.help === true) return helpOn(command);
     if (command === 'help') return helpOn(names[0]);
     if (values.version === true) return { print: 'version' };
-    return {
-      invocation: checkInvocation(
-        session === undefined ? values : { session, ...values },
-        positionals,
-      ),
-    };
+    const given = session === undefined ? values : { session, ...values };
+    return { invocation: checkInvocation(given, positionals) };
   } catch (error) {
     return { problem: reasonOf(error) };
   }
@@ -64,14 +60,14 @@ export function parseCommandLine(words: string[], session?: string): CommandLine
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
+const ALL_OPTIONS: Readonly<Record<string, OptionText>> = { ...OWN_OPTIONS, ...COMMON_OPTIONS };
+
 /** @throws Error that names the option that is not known, and the one that was probably meant */
 function parse(words: string[]): { values: Values; positionals: string[] } {
   try {
     const { values, positionals } = parseArgs({
       args: words,
-      options: Object.fromEntries(
-        Object.entries({ ...OWN_OPTIONS, ...COMMON_OPTIONS }).map(option),
-      ),
+      options: Object.fromEntries(Object.entries(ALL_OPTIONS).map(option)),
       allowPositionals: true,
     });
     return { values: values, positionals };
@@ -80,7 +76,7 @@ function parse(words: string[]): { values: Values; positionals: string[] } {
     if (systemCode(error) !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error;
     const [, dashes = '', name = ''] = /'(--?)([^'=]+)/.exec(reasonOf(error)) ?? [];
     if (name === '') throw error;
-    const known = dashes === '--' ? Object.keys({ ...OWN_OPTIONS, ...COMMON_OPTIONS }) : [];
+    const known = dashes === '--' ? Object.keys(ALL_OPTIONS) : [];
     const written = dashes + name;
     const what = `cannot use '${written}': there is no such option`;
     throw new Error(`${what}${didYouMean(nearest(name, known), '--')}`);
@@ -90,8 +86,7 @@ function parse(words: string[]): { values: Values; positionals: string[] } {
 /** In words of its own, which are said in other languages. */
 function valueProblem(error: unknown): unknown {
   const [, written = '', name = ''] = /'(?:-., )?(--([\w-]+))/.exec(reasonOf(error)) ?? [];
-  const known = Object.entries<OptionText>({ ...OWN_OPTIONS, ...COMMON_OPTIONS });
-  const found = known.find(([each]) => each === name)?.[1];
+  const found = ALL_OPTIONS[name];
   if (found === undefined) return error;
   const { argument } = found;
   return new Error(
@@ -219,11 +214,8 @@ function checkOptions(command: CommandName, values: Values): void {
   if (foreign !== undefined) {
     throw new Error(`cannot use --${foreign} with ${command}: usage: depotctl ${usageOf(command)}`);
   }
-  if (
-    command === 'install' &&
-    values.autoconf !== true &&
-    (values.path ?? values.enable) !== undefined
-  ) {
+  const isPlain = command === 'install' && values.autoconf !== true;
+  if (isPlain && (values.path ?? values.enable) !== undefined) {
     throw new Error(
       'cannot use --path or --enable without --autoconf: they are for the configuration',
     );

@@ -116,11 +116,8 @@ async function run(
     return await RUN[invocation.command]({ client, output, invocation, logins });
   } catch (error) {
     output.say(reasonOf(error));
-    if (error instanceof DepotError && error.code === 'forbidden') {
-      output.say(await howToLogIn({ client, invocation }));
-    }
-    return error instanceof DepotError && error.code === 'upstream_unreachable'
-      ? EXIT_UNREACHABLE
-      : EXIT_FAILED;
+    const code = error instanceof DepotError ? error.code : undefined;
+    if (code === 'forbidden') output.say(await howToLogIn({ client, invocation }));
+    return code === 'upstream_unreachable' ? EXIT_UNREACHABLE : EXIT_FAILED;
   }
 }

@@ -97,10 +97,9 @@ async function readStream(options: FollowOptions, place: Place): Promise<Stop> {
   const { client, id, write } = options;
   let stop: Stop = new DepotError('upstream_unreachable', 'the daemon ended the connection');
   try {
-    for await (const { event, id: position, data } of client.events('admin/system/tasks/events', {
-      task_id: id,
-      offset: String(place.offset),
-    })) {
+    const from = { task_id: id, offset: String(place.offset) };
+    const events = client.events('admin/system/tasks/events', from);
+    for await (const { event, id: position, data } of events) {
       isConnected(options, place);
       if (event === 'end') return 'end';
       stop = 'cut';
@@ -136,10 +135,8 @@ async function poll(options: FollowOptions, place: Place): Promise<Stop> {
 
 async function readMore({ client, id, write }: FollowOptions, place: Place): Promise<void> {
   try {
-    for await (const chunk of client.read('admin/system/tasks/log', {
-      task_id: id,
-      offset: String(place.offset),
-    })) {
+    const from = { task_id: id, offset: String(place.offset) };
+    for await (const chunk of client.read('admin/system/tasks/log', from)) {
       place.offset += chunk.length;
       await write(chunk);
     }
@@ -151,11 +148,7 @@ async function readMore({ client, id, write }: FollowOptions, place: Place): Pro
 
 /** A refusal is no break: it goes to the caller. */
 function breakOf(error: unknown): DepotError {
-  if (
-    error instanceof DepotError &&
-    (error.code === 'upstream_unreachable' || error.code === 'unavailable')
-  ) {
-    return error;
-  }
+  const codes = ['upstream_unreachable', 'unavailable'];
+  if (error instanceof DepotError && codes.includes(error.code)) return error;
   throw error;
 }

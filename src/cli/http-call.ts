@@ -40,14 +40,8 @@ const SILENCE_MS = 45_000;
  * One request on a connection of its own. @returns the answer, whatever its status
  * @throws DepotError upstream_unreachable; and what the streamed body's source throws
  */
-export function send({
-  target,
-  method,
-  path,
-  parameters = {},
-  session,
-  body,
-}: Call): Promise<IncomingMessage> {
+export function send(asked: Call): Promise<IncomingMessage> {
+  const { target, method, path, parameters = {}, session, body } = asked;
   const form = new URLSearchParams(
     Object.entries(parameters).flatMap(([name, value]) =>
       [value].flat().map((one): [string, string] => [name, one]),
@@ -55,15 +49,9 @@ export function send({
   ).toString();
   const query = method === 'POST' || form === '' ? '' : `?${form}`;
   const sizeBytes = body?.sizeBytes ?? Buffer.byteLength(form);
-  const bodyHeaders =
-    method === 'POST'
-      ? {
-          'content-type': body?.type ?? 'application/x-www-form-urlencoded',
-          'content-length': sizeBytes,
-        }
-      : {};
+  const type = body?.type ?? 'application/x-www-form-urlencoded';
   const headers = {
-    ...bodyHeaders,
+    ...(method === 'POST' && { 'content-type': type, 'content-length': sizeBytes }),
     ...sessionFields(session),
     ...(body !== undefined && { connection: 'keep-alive' }),
   };

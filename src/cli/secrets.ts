@@ -80,12 +80,7 @@ export function readSecrets(input: AsyncIterable<string | Uint8Array>): Secrets 
     rest ??= readText(input).then((text) => text.split(/\r?\n/));
     return (await rest).shift() ?? '';
   };
-  return {
-    isAsking: false,
-    next,
-    nextShown: next,
-    close: () => undefined,
-  };
+  return { isAsking: false, next, nextShown: next, close: () => undefined };
 }
 
 async function readText(input: AsyncIterable<string | Uint8Array>): Promise<string> {

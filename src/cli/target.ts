@@ -83,18 +83,11 @@ function checkBase(base: string): string {
 
 function parseHttpUrl(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (
-    parsed === undefined ||
-    !/^https?:$/.test(parsed.protocol) ||
-    parsed.hostname === '' ||
-    parsed.search !== '' ||
-    parsed.hash !== ''
-  ) {
-    throw new Error(
-      `cannot use --url ${url}: http://HOST[:PORT][/PATH], https://… or unix:/PATH is expected`,
-    );
-  }
-  return parsed;
+  const isHttp = /^https?:$/.test(parsed?.protocol ?? '');
+  if (parsed !== undefined && isHttp && parsed.search + parsed.hash === '') return parsed;
+  throw new Error(
+    `cannot use --url ${url}: http://HOST[:PORT][/PATH], https://… or unix:/PATH is expected`,
+  );
 }
 
 function prefixOf(urlPath: string, base: string | undefined): string {
@@ -112,11 +105,8 @@ export function isOnThisHost({ connection: { host, socketPath } }: Target): bool
 }
 
 /** The same for all ways of writing an address. */
-export function addressOf({
-  connection: { host, port, socketPath },
-  isTls,
-  prefix,
-}: Target): string {
+export function addressOf({ connection, isTls, prefix }: Target): string {
+  const { host, port, socketPath } = connection;
   return socketPath === undefined
     ? `${isTls ? 'https' : 'http'}://${host ?? ''}:${port ?? ''}${prefix}`
     : `unix:${socketPath}${prefix}`;

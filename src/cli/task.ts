@@ -45,10 +45,7 @@ export function readTask(id: string, body: unknown): Task {
 }
 
 function stageIn(progress: unknown): Stage {
-  return {
-    label: textIn(progress, 'label'),
-    percent: numberIn(progress, 'percent'),
-  };
+  return { label: textIn(progress, 'label'), percent: numberIn(progress, 'percent') };
 }
 
 export async function fetchTask(client: Client, id: string): Promise<Task> {

@@ -6,11 +6,8 @@ import { formatTable } from '../terminal/table.ts';
 import { whyUnread } from '../upload-file.ts';
 
 /** What is not as its package brought it. */
-export async function verifyDevice({
-  client,
-  output,
-  invocation,
-}: CommandContext): Promise<number> {
+export async function verifyDevice(context: CommandContext): Promise<number> {
+  const { client, output, invocation } = context;
   const answer = await client.get('admin/system/verify');
   const differing = listIn(answer, 'differing');
   const setId = listIn(answer, 'set_id').map(String);
@@ -54,11 +51,8 @@ export async function showBill({ client, output }: CommandContext): Promise<numb
 }
 
 /** Which advisories of a file concern this device. */
-export async function matchAdvisories({
-  client,
-  output,
-  invocation,
-}: CommandContext): Promise<number> {
+export async function matchAdvisories(context: CommandContext): Promise<number> {
+  const { client, output, invocation } = context;
   const [file = ''] = invocation.names;
   const components = listIn(await client.get('admin/system/sbom'), 'components');
   const installed = new Set(components.map((entry) => textIn(entry, 'name')));
@@ -87,12 +81,8 @@ async function readAdvisories(file: string): Promise<unknown[]> {
     throw new DepotError('bad_request', `cannot read ${file}: ${whyUnread(error)}`);
   });
   try {
-    const body =
-      parseJson(text) ??
-      text
-        .split('\n')
-        .filter(Boolean)
-        .map((line): unknown => JSON.parse(line));
+    const lines = text.split('\n').filter(Boolean);
+    const body = parseJson(text) ?? lines.map((line): unknown => JSON.parse(line));
     const list = Array.isArray(body) ? (body as unknown[]) : memberIn(body, 'vulns');
     return Array.isArray(list) ? (list as unknown[]) : [body];
   } catch {

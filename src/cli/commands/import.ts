@@ -35,10 +35,8 @@ export async function importIstore(context: CommandContext): Promise<number> {
   for (const feed of missing) output.say(`its feed ${textIn(feed, 'name')}: ${addressesOf(feed)}`);
   output.say(trustText(legacy));
   if (!invocation.isAgreed && !(await agrees(context))) return 0;
-  return submitEach(
-    context,
-    missing.map((feed) => textIn(feed, 'name')),
-  );
+  const names = missing.map((feed) => textIn(feed, 'name'));
+  return submitEach(context, names);
 }
 
 function addressesOf(feed: unknown): string {

@@ -46,6 +46,9 @@ export async function feeds(context: CommandContext): Promise<number> {
   return names.length === 0 ? listFeeds(context) : submitEach(context, names.slice(1, 2));
 }
 
+/** What the other names would be refused for, too. */
+const OF_ALL = ['upstream_unreachable', 'forbidden'];
+
 export async function submitEach(
   context: CommandContext,
   names: readonly string[],
@@ -58,15 +61,9 @@ export async function submitEach(
     try {
       ids.push(await submit(context, name));
     } catch (error) {
-      if (
-        error instanceof DepotError &&
-        ['upstream_unreachable', 'forbidden'].includes(error.code)
-      ) {
-        throw error;
-      }
-      context.output.say(
-        names.length > 1 ? `${command} ${name}: ${reasonOf(error)}` : reasonOf(error),
-      );
+      if (error instanceof DepotError && OF_ALL.includes(error.code)) throw error;
+      const reason = reasonOf(error);
+      context.output.say(names.length > 1 ? `${command} ${name}: ${reason}` : reason);
       const { code = '', remedy = '' } = (error instanceof DepotError && error.explanation) || {};
       await sayRemedy(context, { code, subject: name, remedy });
       failures += 1;
@@ -77,10 +74,8 @@ export async function submitEach(
 }
 
 async function submit(context: CommandContext, name: string): Promise<string> {
-  const {
-    output,
-    invocation: { command, isDetached, isJson },
-  } = context;
+  const { output, invocation } = context;
+  const { command, isDetached, isJson } = invocation;
   const answer = await request(context, name);
   const id = textIn(answer, 'task_id');
   if (id === '') {
@@ -103,11 +98,8 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 const SUBJECTS: Readonly<Record<string, string>> = { restore: 'backup', migrate: 'path' };
 
 async function request(context: CommandContext, name: string): Promise<unknown> {
-  const {
-    client,
-    output,
-    invocation: { command, names, parameters },
-  } = context;
+  const { client, output, invocation } = context;
+  const { command, names, parameters } = invocation;
   if (command === 'feeds') return changeFeed(context);
   if (command === 'import') return istoreFeed(context, name);
   if (command === 'upload') return sendFile({ client, output }, name);
@@ -154,10 +146,8 @@ async function followAll(context: CommandContext, ids: readonly string[]): Promi
 }
 
 /** @returns whether it was done */
-async function followToEnd(
-  { client, output, invocation }: CommandContext,
-  id: string,
-): Promise<boolean> {
+async function followToEnd(context: CommandContext, id: string): Promise<boolean> {
+  const { client, output, invocation } = context;
   const write = invocation.isJson ? () => Promise.resolve() : output.printLog;
   const patienceMs = invocation.command === 'self-upgrade' ? SELF_UPGRADE_MS : RECONNECT_MS;
   const task = await followTask({ client, output, id, write, patienceMs }).catch(
@@ -172,29 +162,26 @@ async function followToEnd(
     },
   );
   if (invocation.isJson) await output.printJson({ task_id: id, ...task.raw });
-  else await sayEnd({ client, output }, task);
+  else await sayEnd(context, task);
   return task.exitCode === 0;
 }
 
 /** How it ended; if it failed, why, and then what can be done. */
-async function sayEnd(
-  { client, output }: Pick<CommandContext, 'client' | 'output'>,
-  task: Task,
-): Promise<void> {
+async function sayEnd(context: CommandContext, task: Task): Promise<void> {
+  const { output } = context;
   output.say(verdictOf(task, output.look.word));
-  sayHowToKeep({ output }, task);
+  sayHowToKeep(context, task);
   if (task.state === 'stopped') return;
   if (task.state === 'done') {
-    if (task.kind === 'install') await sayPage({ client, output }, task.subject);
+    if (task.kind === 'install') await sayPage(context, task.subject);
     return;
   }
-  const problem = { code: task.errorCode, subject: task.subject, remedy: task.remedy };
-  await sayRemedy({ client, output }, problem);
+  await sayRemedy(context, { ...task, code: task.errorCode });
   if (isPlanned(task.kind)) output.say(leftBy(task));
 }
 
 /** What was asked for with --confirm goes back by itself. */
-function sayHowToKeep({ output }: Pick<CommandContext, 'output'>, { id, raw }: Task): void {
+function sayHowToKeep({ output }: CommandContext, { id, raw }: Task): void {
   const by = numberIn(raw, 'confirm_by');
   if (by === undefined) return;
   const left = formatSpan(Math.max(0, by - Math.floor(Date.now() / 1000)));
@@ -210,10 +197,7 @@ function leftBy({ raw }: Task): string {
 }
 
 /** Where an app that was installed is used. */
-async function sayPage(
-  { client, output }: Pick<CommandContext, 'client' | 'output'>,
-  name: string,
-): Promise<void> {
+async function sayPage({ client, output }: CommandContext, name: string): Promise<void> {
   const status = await client.get('admin/store/status', { package: name }).catch(() => undefined);
   const entry = textIn(status, 'entry');
   if (entry !== '') output.say(`  → its page on the device: ${entry}`);

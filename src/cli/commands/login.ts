@@ -53,12 +53,8 @@ async function userOf(given: string | undefined, secrets: Secrets): Promise<stri
 }
 
 /** Ends the session that was kept, here and at the daemon. */
-export async function logOut({
-  client,
-  output,
-  invocation,
-  logins,
-}: LoginContext): Promise<number> {
+export async function logOut(context: LoginContext): Promise<number> {
+  const { client, output, invocation, logins } = context;
   const session = await logins.load(invocation.target);
   await logins.forget(invocation.target);
   if (session === undefined) {

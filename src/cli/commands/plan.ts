@@ -91,7 +91,7 @@ function mayGoOn({ atInterrupt, interrupt, look }: CommandContext['output']): Pr
 }
 
 async function print(context: CommandContext, plan: unknown): Promise<void> {
-  const { client, output } = context;
+  const { output } = context;
   await output.print(formatPlan(plan, output.look));
   const stops = listIn(plan, 'stops').map((stop) => textIn(stop, 'message'));
   if (stops.length > 0) output.say(`the device stands on it: ${stops.join('; ')}`);
@@ -112,15 +112,9 @@ async function print(context: CommandContext, plan: unknown): Promise<void> {
   sayLeft(output, plan);
   for (const problem of listIn(plan, 'problems')) {
     output.say(textIn(problem, 'message'));
-    await sayRemedy(
-      { client, output },
-      {
-        code: textIn(problem, 'code'),
-        subject: textIn(problem, 'package'),
-        remedy: textIn(problem, 'remedy'),
-        missingBytes: missingIn(plan),
-      },
-    );
+    const [code, remedy] = [textIn(problem, 'code'), textIn(problem, 'remedy')];
+    const subject = textIn(problem, 'package');
+    await sayRemedy(context, { code, subject, remedy, missingBytes: missingIn(plan) });
   }
 }
 
@@ -176,31 +170,14 @@ function sayLeft({ say, look: { word } }: CommandContext['output'], plan: unknow
   }
 }
 
-interface Change {
-  verb: string;
-  name: string;
-  versions: string;
-  reason: string;
-  bytes: number;
-}
-
-function changesOf(plan: unknown): Change[] {
-  return (
-    [
-      ['installs', 'install'],
-      ['upgrades', 'upgrade'],
-      ['removes', 'remove'],
-    ] as const
-  ).flatMap(([list, verb]) =>
-    listIn(plan, list).map((change) => {
+/** Rows of the table: verb, name, versions, bytes on the disk, reason. */
+function changesOf(plan: unknown): string[][] {
+  return ['install', 'upgrade', 'remove'].flatMap((verb) =>
+    listIn(plan, `${verb}s`).map((change) => {
       const [from, to] = [textIn(change, 'from_version'), textIn(change, 'version')];
-      return {
-        verb,
-        name: textIn(change, 'name'),
-        versions: from === '' ? to : `${from} → ${to}`,
-        reason: textIn(change, 'reason'),
-        bytes: numberIn(change, 'disk_bytes') ?? 0,
-      };
+      const versions = from === '' ? to : `${from} → ${to}`;
+      const disk = signed(numberIn(change, 'disk_bytes') ?? 0);
+      return [verb, textIn(change, 'name'), versions, disk, textIn(change, 'reason')];
     }),
   );
 }
@@ -217,15 +194,8 @@ function formatPlan(plan: unknown, look: TableLook): string {
   // Of those of an undo the files alone are named.
   if (changes.length === 0 && textsIn(plan, 'files').length > 0) return '';
   if (changes.length === 0) return `${word('nothing to do: all is as asked for')}\n`;
-  const rows = changes.map(({ verb, name, versions, reason, bytes }) => [
-    verb,
-    name,
-    versions,
-    signed(bytes),
-    reason,
-  ]);
   const headings = ['CHANGE', 'NAME', 'VERSION', 'DISK', 'WHY'];
-  return formatTable(headings, rows, { ...look, titleAt: 1 }) + formatSums(plan, look);
+  return formatTable(headings, changes, { ...look, titleAt: 1 }) + formatSums(plan, look);
 }
 
 /** Bytes that are short; apk wants some to spare. */

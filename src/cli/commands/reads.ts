@@ -41,10 +41,8 @@ type Field = readonly [string, string];
 export async function showStatus(context: CommandContext): Promise<number> {
   const [name = ''] = context.invocation.names;
   const status = await context.client.get('admin/store/status', { package: name });
-  const { time, ...fields } = { name, ...(status as Record<string, unknown>) } as Record<
-    string,
-    unknown
-  >;
+  const known: Record<string, unknown> = { name, ...(status as object) };
+  const { time, ...fields } = known;
   const rows = Object.entries(fields).map(([key, value]): Field => [key, showValue(value)]);
   const installedAt = typeof time === 'number' ? [['time', formatTime(time)] as Field] : [];
   await printFields(context, status, [...rows, ...installedAt]);

@@ -5,11 +5,8 @@ import { submitJobs } from './jobs.ts';
 
 /** Upgrades depotd if there is something newer, and follows that over its end and start. */
 export async function upgradeSelf(context: CommandContext): Promise<number> {
-  const {
-    client,
-    output,
-    invocation: { isCheckOnly, isJson, self },
-  } = context;
+  const { client, output, invocation } = context;
+  const { isCheckOnly, isJson, self } = invocation;
   const answer = (await client.get('admin/store/check_self_upgrade')) as { code: number };
   const version = textIn(answer, 'msg');
   if (answer.code === 500 && !isJson) throw new DepotError('internal', version);

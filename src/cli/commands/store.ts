@@ -107,11 +107,8 @@ export async function listItems(context: CommandContext): Promise<number> {
 async function allItems(client: Client, parameters: Parameters): Promise<unknown[]> {
   const items: unknown[] = [];
   for (let page = 1; ; page += 1) {
-    const answer = await client.get('admin/store/available', {
-      ...parameters,
-      page: String(page),
-      per_page: String(MOST_ITEMS),
-    });
+    const part = { page: String(page), per_page: String(MOST_ITEMS) };
+    const answer = await client.get('admin/store/available', { ...parameters, ...part });
     const found = listIn(answer, 'items');
     items.push(...found);
     if (found.length < MOST_ITEMS || items.length >= (numberIn(answer, 'total') ?? 0)) return items;
