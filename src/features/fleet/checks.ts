@@ -12,11 +12,9 @@ function judge(opened: OpenFleet | undefined): Finding {
   const { failures, lastError, polledMs } = fleet.known;
   if (!agent.isOn()) return { state: 'ok', message: 'the fleet server is switched off' };
   if (failures > 0) {
-    return {
-      state: 'warning',
-      message: `${failures} polls in a row have failed: ${lastError ?? 'nobody answers'}`,
-      remedy: 'check the network, fleet.server, fleet.token_file and fleet.ca_file',
-    };
+    const text = `${failures} polls in a row have failed: ${lastError ?? 'nobody answers'}`;
+    const remedy = 'check the network, fleet.server, fleet.token_file and fleet.ca_file';
+    return { state: 'warning', message: text, remedy };
   }
   const { endedBefore } = fleet.known;
   if (endedBefore !== undefined) {
@@ -30,11 +28,9 @@ function judge(opened: OpenFleet | undefined): Finding {
     .all()
     .filter(({ end, isReported }) => end !== undefined && !isReported);
   if (unreported.length > 0) {
-    return {
-      state: 'warning',
-      message: `the fleet server does not know yet how ${unreported.length} actions ended`,
-      remedy: 'wait for the next poll, or ask for one: depotctl fleet poll',
-    };
+    const text = `the fleet server does not know yet how ${unreported.length} actions ended`;
+    const remedy = 'wait for the next poll, or ask for one: depotctl fleet poll';
+    return { state: 'warning', message: text, remedy };
   }
   const message =
     polledMs === undefined

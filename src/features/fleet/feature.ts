@@ -9,7 +9,6 @@ import { unixTimeOf } from './clock.ts';
 import type { OpenFleet } from './open-fleet.ts';
 import { FLEET_SECTION, type FleetSettings } from './options.ts';
 import { fleetRoutes } from './routes.ts';
-import { statusOf } from './status.ts';
 
 /**
  * One of many devices of a server like hawkBit. Without `fleet.server` only its routes are loaded.
@@ -48,9 +47,7 @@ export async function createFleetFeature(
     documentation: async () => (await import('./documentation.ts')).FLEET_DOCUMENTATION,
     routes: (served) => {
       ({ overview } = served);
-      return fleetRoutes(inUse, async () =>
-        statusOf(inUse(), await controllerId().catch(() => settings().controller_id)),
-      );
+      return fleetRoutes(inUse, () => controllerId().catch(() => settings().controller_id));
     },
     jobs: {
       fleet: {

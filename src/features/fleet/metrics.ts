@@ -1,4 +1,4 @@
-import type { Metric } from '../../http/metrics-text.ts';
+import { counter, gauge, type Metric } from '../../http/metrics-text.ts';
 import type { Agent } from './agent/agent.ts';
 import type { Fleet } from './agent/fleet.ts';
 import { unixTimeOf } from './clock.ts';
@@ -15,7 +15,7 @@ export function fleetMetrics(agent: Agent, { known, records }: Fleet): Metric[] 
     const label = `${end.result} ${end.errorCode ?? ''}`;
     ends.set(label, (ends.get(label) ?? 0) + 1);
   }
-  return [
+  const metrics = [
     gauge('on', 'Whether the server may act on this device.', agent.isOn() ? 1 : 0),
     gauge('last_poll_timestamp_seconds', 'The last good poll.', timeOf(polledMs)),
     gauge('next_poll_timestamp_seconds', 'The next poll.', timeOf(nextPollMs)),
@@ -54,17 +54,7 @@ export function fleetMetrics(agent: Agent, { known, records }: Fleet): Metric[] 
       }),
     ),
   ];
-}
-
-const [gauge, counter] = [metricsOf('gauge'), metricsOf('counter')];
-
-function metricsOf(type: Metric['type']) {
-  return (name: string, help: string, figure: number | Metric['samples']): Metric => ({
-    name: `depotd_fleet_${name}`,
-    type,
-    help,
-    samples: typeof figure === 'number' ? [{ value: figure }] : figure,
-  });
+  return metrics.map((metric) => ({ ...metric, name: `depotd_fleet_${metric.name}` }));
 }
 
 function timeOf(momentMs: number | undefined): number {

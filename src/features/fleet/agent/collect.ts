@@ -3,6 +3,7 @@ import { loadavg, freemem } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../../../device/exec.ts';
 import { reasonOf } from '../../../errors.ts';
+import type { Job } from '../../../jobs/job.ts';
 import type { DdiClient } from '../ddi/client.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionRecord } from '../records/action-record.ts';
@@ -92,20 +93,7 @@ const SOURCES: Record<Collected, (fleet: Fleet) => Promise<string[]>> = {
     });
     return Promise.all(found);
   },
-  jobs: ({ queue }) =>
-    Promise.resolve(
-      queue
-        .all()
-        .slice(-MOST_JOBS)
-        .map(({ id, kind, subject, state, createdAt, stepLabel, errorCode, error }) =>
-          [
-            new Date(createdAt * 1000).toISOString().slice(0, 19),
-            `${state} ${kind} ${subject}, task ${id.slice(0, 8)}`,
-            ...(stepLabel === undefined ? [] : [`at ${stepLabel}`]),
-            ...(errorCode === undefined ? [] : [`${errorCode}: ${error ?? ''}`]),
-          ].join(' '),
-        ),
-    ),
+  jobs: ({ queue }) => Promise.resolve(queue.all().slice(-MOST_JOBS).map(lineOf)),
   status: async (fleet) => {
     const { failures, lastError } = fleet.known;
     const load = loadavg().map((value) => value.toFixed(2));
@@ -118,6 +106,13 @@ const SOURCES: Record<Collected, (fleet: Fleet) => Promise<string[]>> = {
     ];
   },
 };
+
+function lineOf({ id, kind, subject, state, createdAt, stepLabel, errorCode, error }: Job): string {
+  const time = new Date(createdAt * 1000).toISOString().slice(0, 19);
+  const step = stepLabel === undefined ? '' : ` at ${stepLabel}`;
+  const failure = errorCode === undefined ? '' : ` ${errorCode}: ${error ?? ''}`;
+  return `${time} ${state} ${kind} ${subject}, task ${id.slice(0, 8)}${step}${failure}`;
+}
 
 const HIDDEN = '***';
 const MOST_CHARACTERS = 1000;

@@ -104,12 +104,8 @@ async function packagesOf({ manager, settings }: Fleet): Promise<[string, string
 /** `DISTRIB_ID='OpenWrt'`, one a line. */
 async function releaseOf(path: string): Promise<Map<string, string>> {
   const text = await readFile(path, 'utf8').catch(() => '');
-  return new Map(
-    [...text.matchAll(/^([A-Z_]+)=(['"]?)(.*?)\2$/gm)].map(([, name = '', , value = '']) => [
-      name,
-      value,
-    ]),
-  );
+  const lines = [...text.matchAll(/^([A-Z_]+)=(['"]?)(.*?)\2$/gm)];
+  return new Map(lines.map(([, name = '', , value = '']) => [name, value]));
 }
 
 const MOST_BYTES = 64 * 1024;
@@ -128,11 +124,8 @@ const MOST_KEYS = 40;
  * What the owner's own program says of the device, as lines `KEY=VALUE`. One that cannot be had is
  * named by an attribute: values that are gone would look as if the device had lost them.
  */
-async function ownAttributes({
-  settings,
-  scriptEnvironment,
-  log,
-}: Pick<Fleet, 'settings' | 'scriptEnvironment' | 'log'>): Promise<[string, string][]> {
+async function ownAttributes(fleet: Fleet): Promise<[string, string][]> {
+  const { settings, scriptEnvironment, log } = fleet;
   const { attributes_script: file } = settings();
   if (file === '') return [];
   try {

@@ -97,15 +97,9 @@ function decideOffer(state: State, urgency: Urgency): Effect[] {
 /** The server has offered another one instead, or has forgotten it. */
 function replace({ fetching }: State, { key }: Pick<ActionRecord, 'key'>): Effect[] {
   const message = 'the server has offered another action instead';
-  return [
-    ...(fetching === key ? [{ do: 'stop-fetching' } as const] : []),
-    {
-      do: 'end',
-      key,
-      end: { result: 'canceled', message, errorCode: 'stopped' },
-      isReported: true,
-    },
-  ];
+  const end = { result: 'canceled', message, errorCode: 'stopped' } as const;
+  const stop: Effect[] = fetching === key ? [{ do: 'stop-fetching' }] : [];
+  return [...stop, { do: 'end', key, end, isReported: true }];
 }
 
 function decideBeginning(state: State, urgency: Urgency): Effect[] {
@@ -191,9 +185,8 @@ function decideCancelAnswer({ record: { end }, job }: State, id: string): Effect
     // A job that is beyond its check goes on to its end, which is then the true one.
     if (job === undefined || job.stopRequested === true) return [];
     const details = ['it is being installed: its end will be reported'];
-    return [
-      { do: 'answer-cancel', id, feedback: { execution: 'rejected', details }, isEnd: false },
-    ];
+    const feedback = { execution: 'rejected', details } as const;
+    return [{ do: 'answer-cancel', id, feedback, isEnd: false }];
   }
   if (end.result === 'canceled' || end.result === 'downloaded') {
     return [{ do: 'answer-cancel', id, feedback: canceled(end.message), isEnd: true }];

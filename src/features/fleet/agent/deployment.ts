@@ -10,7 +10,7 @@ import { checkAllowed, checkPlanSignatures, readVerificationKey } from '../rollo
 import { readWork, titleOf } from '../rollout/read-work.ts';
 import type { Work } from '../rollout/work.ts';
 import type { Fleet, Offered, Server } from './fleet.ts';
-import { RESTARTING } from './restart.ts';
+import { RESTARTING } from './perform.ts';
 import { checkSizes } from './transfer.ts';
 
 /**
@@ -41,14 +41,8 @@ export async function offeredAt(
   const { chunks, download, update, maintenanceWindow: window } = action.deployment;
   const key = actionKey(server.address, id, chunks);
   await recordAction(fleet, server, { ...action, kind, key });
-  return (known.offered = {
-    href,
-    key,
-    download,
-    update,
-    ...(window === undefined ? {} : { maintenanceWindow: window }),
-    sources: sourcesOf(chunks),
-  });
+  const urgency = { download, update, ...(window && { maintenanceWindow: window }) };
+  return (known.offered = { href, key, ...urgency, sources: sourcesOf(chunks) });
 }
 
 /**
@@ -101,16 +95,8 @@ async function recordAction(
       ? await judge(fleet, deployment, history)
       : { end: mayHaveBeenDone(id, highest) };
   const title = titleOf(deployment.chunks);
-  await records.add({
-    key,
-    from,
-    actionId: id,
-    title,
-    createdAt: unixNow(),
-    attempts: 0,
-    isReported: false,
-    ...judged,
-  });
+  const begun = { createdAt: unixNow(), attempts: 0, isReported: false };
+  await records.add({ key, from, actionId: id, title, ...begun, ...judged });
   log.info({ action: id, title }, 'fleet action offered');
 }
 

@@ -28,14 +28,8 @@ export async function exchange(fleet: Fleet, server: Server, isPollDue: boolean)
   const { known } = fleet;
   // Another server or another name: nothing of what the one before said holds.
   if (known.from !== server.from) {
-    const { from } = server;
-    Object.assign(known, {
-      from,
-      links: {},
-      etag: undefined,
-      offered: undefined,
-      asking: undefined,
-    });
+    const nothing = { links: {}, etag: undefined, offered: undefined, asking: undefined };
+    Object.assign(known, nothing, { from: server.from });
   }
   await adoptEndedJobs(fleet, server);
   const isDoubted = mayHaveForgotten(fleet) || !(await areEndsOfItsActions(fleet, server));
@@ -91,10 +85,8 @@ async function follow(fleet: Fleet, server: Server): Promise<void> {
   known.asking = undefined;
   if (cancelAction !== undefined) await handleCancel(fleet, server, cancelAction.href);
   else if (confirmationBase !== undefined) {
-    const { key } = await offeredAt(fleet, server, {
-      kind: 'confirmationBase',
-      ...confirmationBase,
-    });
+    const offer = { kind: 'confirmationBase', ...confirmationBase } as const;
+    const { key } = await offeredAt(fleet, server, offer);
     await act(fleet, server, { key, heard: { kind: 'confirmation' } });
   } else if (deploymentBase !== undefined) {
     const { href } = deploymentBase;

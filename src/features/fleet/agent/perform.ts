@@ -1,13 +1,13 @@
 import { uptime } from 'node:os';
 import { isEnded, unixNow } from '../../../jobs/job.ts';
 import { OWN_PACKAGE } from '../../../package-management/names.ts';
-import { isOpen, type ActionRecord } from '../records/action-record.ts';
+import { isOpen, type ActionRecord, type ActionEnd } from '../records/action-record.ts';
 import { decide, type Effect, type Heard, type State } from './decide.ts';
-import type { Fleet, Server } from './fleet.ts';
+import { type Fleet, type Server, noticesOf } from './fleet.ts';
 import { beginJob, jobOf, SELF_UPGRADE_JOB } from './jobs.ts';
 import { notifyOnce, reportEnd } from './report.ts';
-import { restartDevice } from './restart.ts';
 import { fetchFailureOf, startTransfer } from './transfer.ts';
+import { run } from '../../../device/exec.ts';
 
 /** Decides what is next of an action that is on record, and does it, one effect after the other. */
 export async function act(
@@ -87,3 +87,47 @@ const DEEDS: { [Kind in Effect['do']]: (deed: Deed, effect: EffectOf<Kind>) => u
     }
   },
 };
+
+/** Known by the server before: a device that has lost its record reads it there. */
+export const RESTARTING = 'the device restarts now';
+const COMMAND_MS = 30_000;
+
+/**
+ * Once for an action: before the command is run the server has taken that it does, and the action's
+ * record has the boot that it is done in.
+ */
+export async function restartDevice(
+  fleet: Fleet,
+  { client }: Server,
+  record: ActionRecord,
+): Promise<void> {
+  const { records, known, processes, paths, scriptEnvironment, log } = fleet;
+  const { key, actionId } = record;
+  const fail = async (why: string): Promise<void> => {
+    const message = `cannot restart the device: ${why}`;
+    const end: ActionEnd = { result: 'failure', message, errorCode: 'unknown', at: unixNow() };
+    await records.update(key, { end });
+  };
+  const { said } = noticesOf(known, record);
+  if (!said.has(RESTARTING)) {
+    const feedback = { execution: 'proceeding', details: [RESTARTING] } as const;
+    const reception = await client.report(actionId, feedback);
+    if (reception === 'later') return;
+    if (reception !== 'accepted') {
+      await fail(`the server does not take that it does, ${reception}`);
+      return;
+    }
+    said.add(RESTARTING);
+  }
+  const restart = { boot: await processes.bootId(), atS: uptime() };
+  await records.update(key, { restart });
+  log.warn({ action: actionId }, 'fleet action restarts the device');
+  const { exitCode, stderr } = await run(
+    { argv: [paths.onDevice('/sbin/reboot')], environment: scriptEnvironment, cwd: '/' },
+    { timeoutMs: COMMAND_MS, maxBytes: 4096 },
+  );
+  // One that was ended by a signal may be the restart itself.
+  if (exitCode !== undefined && exitCode !== 0) {
+    await fail(`exit code ${exitCode} ${stderr.trim().slice(-200)}`.trim());
+  }
+}

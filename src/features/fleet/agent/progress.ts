@@ -47,10 +47,8 @@ async function report(
   const isDue = nowMs() - notices.lastAt >= pause - 1000 && notices.posts < MOST_POSTS;
   if (!isDue || text === notices.lastText || record.from !== server.from) return;
   Object.assign(notices, { lastAt: nowMs(), lastText: text });
-  await notify(fleet, server, {
-    record,
-    feedback: { execution, details: text.split('\n') },
-  });
+  const feedback = { execution, details: text.split('\n') };
+  await notify(fleet, server, { record, feedback });
 }
 
 function runningJobs(fleet: Fleet): { record: ActionRecord; job: Job }[] {

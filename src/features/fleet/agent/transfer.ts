@@ -2,15 +2,20 @@ import { DepotError, reasonOf } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import { failureFacts } from '../../../jobs/explanation.ts';
 import { unixNow } from '../../../jobs/job.ts';
-import type { ActionRecord } from '../records/action-record.ts';
-import { isOpen } from '../records/action-record.ts';
+import { type ActionRecord, isOpen } from '../records/action-record.ts';
 import { fleetFailure } from '../failures.ts';
-import { downloadsOf, type Work } from '../rollout/work.ts';
+import { downloadsOf, type Work, type WantedFile } from '../rollout/work.ts';
 import { EARLY_MS, pauseMs } from '../schedule.ts';
 import { nowMs } from '../clock.ts';
-import { openMirrors } from './mirrors.ts';
 import type { State } from './decide.ts';
 import type { Fleet, Known, Offered, Transfer } from './fleet.ts';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { rootCertificates } from 'node:tls';
+import { timeLimit } from '../../../device/command.ts';
+import { createConnection } from '../ddi/connection.ts';
+import { prefixOf } from '../ddi/links.ts';
+import type { FleetSettings } from '../options.ts';
 
 /** A download that fails so often, or for so long, ends its action. */
 const MOST_FAILURES = 100;
@@ -77,10 +82,8 @@ async function recordFailure(
   known.lastError = message;
   const before = records.find(key)?.fetchFailures ?? 0;
   const fetchFailures = hasGained ? 1 : before + 1;
-  const pause = pauseMs(
-    { intervalS: undefined, mostS: Infinity, failures: fetchFailures },
-    Math.random,
-  );
+  const schedule = { intervalS: undefined, mostS: Infinity, failures: fetchFailures };
+  const pause = pauseMs(schedule, Math.random);
   const { firstMs } = known.fetchFailure?.key === key ? known.fetchFailure : { firstMs: nowMs() };
   known.fetchFailure = { key, reason: message, firstMs, againMs: nowMs() + pause };
   const isFinal = error instanceof DepotError && FINAL.includes(error.code);
@@ -99,15 +102,14 @@ export function fetchFailureOf({ fetchFailure }: Known, key: string): State['fet
 
 /** Removes the files of actions that are over: they lie in memory. */
 export async function tidyDownloads({ downloads, records }: Fleet): Promise<void> {
-  await downloads.keepOnly(
-    new Set(
-      records
-        .all()
-        .filter((record) => isOpen(record) || record.end?.result === 'downloaded')
-        .flatMap((record) => (record.work === undefined ? [] : downloadsOf(record.work)))
-        .map(({ sha256 }) => sha256),
-    ),
-  );
+  const isKept = (record: ActionRecord): boolean =>
+    isOpen(record) || record.end?.result === 'downloaded';
+  const works = records
+    .all()
+    .filter(isKept)
+    .map(({ work }) => work);
+  const files = works.flatMap((work) => (work === undefined ? [] : downloadsOf(work)));
+  await downloads.keepOnly(new Set(files.map(({ sha256 }) => sha256)));
 }
 
 async function transferAll(
@@ -157,4 +159,60 @@ export function checkSizes(work: Work, mostMb: number): void {
 
 function bytesIn(work: Work): number {
   return downloadsOf(work).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+type Receive = (
+  source: (from: number) => Promise<IncomingMessage>,
+  signal: AbortSignal,
+) => Promise<void>;
+
+/** One that has failed so often is not asked for the files that are left of this try. */
+const MOST_MIRROR_FAILURES = 2;
+/** A mirror that is slower than that holds the rollout up: the origin is asked. */
+const LEAST_BYTES_PER_S = 1024;
+const START_MS = 60_000;
+const ANSWER_MS = 20_000;
+/** No other source would change that. */
+const OWN = ['no_space', 'forbidden'];
+
+/**
+ * Other hosts that have the files of actions as `MIRROR/SHA256`. They are sent neither the token
+ * nor a client certificate, and are believed nothing: size and hash are the server's.
+ */
+export async function openMirrors({ settings, log, known }: Fleet) {
+  const { mirrors } = settings();
+  const tls = mirrors.length === 0 ? {} : await tlsFor(settings());
+  const all = mirrors.map((mirror) => ({
+    mirror,
+    failures: 0,
+    connection: createConnection(mirror, { tls }, ANSWER_MS),
+  }));
+  return {
+    /** Tries each mirror, and leaves the rest to the origin. @returns whether it is here */
+    fetch: async (file: WantedFile, signal: AbortSignal, work: Receive): Promise<boolean> => {
+      const limitMs = START_MS + Math.ceil(file.bytes / LEAST_BYTES_PER_S) * 1000;
+      for (const each of all.filter(({ failures }) => failures < MOST_MIRROR_FAILURES)) {
+        const bounded = AbortSignal.any([signal, timeLimit(limitMs)]);
+        const path = `${prefixOf(each.mirror)}/${file.sha256}`;
+        try {
+          await work((from) => each.connection.open(path, from, bounded), bounded);
+          return true;
+        } catch (error) {
+          const isOwn = error instanceof DepotError && OWN.includes(error.code);
+          if (signal.aborted || isOwn) throw error;
+          each.failures += 1;
+          known.counts.mirrorFailures += 1;
+          log.info({ mirror: each.mirror, reason: reasonOf(error) }, 'fleet mirror failed');
+        }
+      }
+      return false;
+    },
+    close: (): void => all.forEach(({ connection }) => connection.close()),
+  };
+}
+
+/** Of the owner's authority or of any other: what comes is known by its hash. */
+async function tlsFor({ ca_file: own }: FleetSettings): Promise<{ ca?: string[] }> {
+  const text = own === '' ? '' : await readFile(own, 'utf8').catch(() => '');
+  return text === '' ? {} : { ca: [...rootCertificates, text] };
 }

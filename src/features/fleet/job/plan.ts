@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { unixNow, type Job } from '../../../jobs/job.ts';
-import type { Act, Plan, StepContext } from '../../../jobs/plan.ts';
+import type { Act, Plan, StepContext, Step } from '../../../jobs/plan.ts';
 import {
   putBackSteps,
   reportPutBack,
@@ -12,7 +12,7 @@ import type { ProblemCode } from '../../../package-management/problem.ts';
 import type { ActionEnd } from '../records/action-record.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun, readFound } from './check.ts';
-import { packageSteps } from './package-steps.ts';
+import { packageSteps, updateSteps } from './package-steps.ts';
 import { firmwareRepair, firmwareSteps } from './firmware-steps.ts';
 import {
   begunPrograms,
@@ -24,9 +24,9 @@ import {
   type Task,
 } from './tools.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
-import { beginStep, withLimit } from './time-limit.ts';
 import { tokenSteps, verifySteps } from './verify-steps.ts';
-import { updateSteps } from './update-steps.ts';
+import { uptime } from 'node:os';
+import { slots } from '../../../jobs/memory.ts';
 
 /** Parameters of a job of the kind `fleet`. */
 export function paramsOf(key: string, work: Work): Record<string, string> {
@@ -107,10 +107,8 @@ function acceptStep(tools: FleetJobTools, { work, key }: Task): Act {
     if (work.selfUpgrade || work.reboot) await tools.records.update(key, { rolledOut });
     else {
       const { absent } = readFound(context);
-      const message = [
-        work.title,
-        ...(absent.length === 0 ? [] : [`not installed, so not upgraded: ${absent.join(', ')}`]),
-      ].join('; ');
+      const none = `not installed, so not upgraded: ${absent.join(', ')}`;
+      const message = absent.length === 0 ? work.title : `${work.title}; ${none}`;
       const end = { result: 'success', message, exitCode: 0, at: unixNow() } as const;
       await tools.records.update(key, { rolledOut, end });
     }
@@ -139,20 +137,12 @@ async function rolledOutBy(
 
 function recordEndStep(tools: FleetJobTools, key: string): Act {
   return actStep('record-end', 'record the end', async (context) => {
-    const limitS = limitPassed(tools, key, context);
+    const isStopped = context.job.verdict?.state === 'stopped';
+    const limitS = isStopped ? tools.records.find(key)?.overLimitS : undefined;
     if (limitS !== undefined) context.addToError(`it took longer than its time limit, ${limitS} s`);
     await recordEnd(tools, key, { job: context.job, limitS });
     await forgetBefore(tools);
   });
-}
-
-/** The time limit that it was stopped for, in seconds. */
-function limitPassed(
-  { records }: FleetJobTools,
-  key: string,
-  { job }: StepContext,
-): number | undefined {
-  return job.verdict?.state === 'stopped' ? records.find(key)?.overLimitS : undefined;
 }
 
 /** What was kept of before the action is of no use when its end is on record. */
@@ -160,8 +150,6 @@ async function forgetBefore({ baseline, kept }: FleetJobTools): Promise<void> {
   await baseline.forget();
   await kept.forget();
 }
-
-const OVER_LIMIT: ProblemCode = 'time_limit';
 
 async function recordEnd(
   { records }: FleetJobTools,
@@ -176,6 +164,51 @@ async function recordEnd(
   const why: Pick<ActionEnd, 'result' | 'errorCode'> =
     limitS === undefined
       ? { result: state === 'stopped' ? 'canceled' : 'failure', errorCode }
-      : { result: 'failure', errorCode: OVER_LIMIT };
+      : { result: 'failure', errorCode: 'time_limit' satisfies ProblemCode };
   await records.update(key, { end: { ...why, message, exitCode, at: unixNow() } });
 }
+
+/** Seconds since the boot: the time of day may jump by years, and another boot ends the job. */
+const begun = slots('the time limit', { beganAtS: v.number() });
+
+export function beginStep(): Act {
+  return actStep('begin', 'check', (context) => begun.write(context, { beganAtS: uptime() }));
+}
+
+/**
+ * Has an action that takes too long stopped, as somebody would stop its task: a script or a program
+ * that hangs would keep every later action waiting for ever. Why is on record before.
+ */
+export function withLimit(
+  { settings, records, stop }: FleetJobTools,
+  { work, key }: Task,
+  steps: readonly Step[],
+): Step[] {
+  return steps.map((step) => {
+    if ('act' in step) return step;
+    return {
+      ...step,
+      supervise: (context) => {
+        const end = step.supervise?.(context);
+        const limitS = work.limitS ?? settings().limit_s;
+        const { beganAtS } = begun.find(context) ?? { beganAtS: uptime() };
+        const stopIt = async (): Promise<void> => {
+          await records.update(key, { overLimitS: limitS });
+          await stop(context.job.id);
+        };
+        const leftS = Math.max(0, beganAtS + limitS - uptime());
+        // Stopped all the same if there is no room for the reason.
+        const timer = setTimeout(
+          () => void stopIt().catch(() => stop(context.job.id)),
+          Math.min(leftS * 1000, MOST_TIMER_MS),
+        );
+        return () => {
+          clearTimeout(timer);
+          end?.();
+        };
+      },
+    };
+  });
+}
+
+const MOST_TIMER_MS = 2 ** 31 - 1;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../../../device/exec.ts';
 import { reasonOf, DepotError } from '../../../errors.ts';
 import type { Act } from '../../../jobs/plan.ts';
-import { createConnection } from '../ddi/connection.ts';
+import { createConnection, type Call } from '../ddi/connection.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work } from '../rollout/work.ts';
 import { actStep, type FleetJobTools, type Task } from './tools.ts';
@@ -76,12 +76,9 @@ async function attempt(
 async function askOnce(http: string): Promise<void> {
   const { origin, pathname, search } = new URL(http);
   const connection = createConnection(origin, { tls: {} }, ANSWER_MS);
-  const path = `${pathname}${search}`;
+  const call: Call = { method: 'GET', path: `${pathname}${search}`, headers: { accept: '*/*' } };
   try {
-    const { status } = await connection.ask(
-      { method: 'GET', path, headers: { accept: '*/*' } },
-      MOST_BYTES,
-    );
+    const { status } = await connection.ask(call, MOST_BYTES);
     if (status < 200 || status >= 400) throw new Error(`it answered ${status}`);
   } finally {
     connection.close();

@@ -199,13 +199,8 @@ function checkFirmware(work: Work): void {
   if (images === 0 && firmware === undefined) return;
   if (firmware === undefined) throw refused(`${PLAN_KEY} does not say which version its image is`);
   const beside = [install, upgrade, remove, Object.keys(settings), verify].flat().length;
-  if (
-    images !== 1 ||
-    files.length + beside > 1 ||
-    work.selfUpgrade ||
-    work.reboot ||
-    work.token !== undefined
-  ) {
+  const hasMore = work.selfUpgrade || work.reboot || work.token !== undefined;
+  if (images !== 1 || files.length + beside > 1 || hasMore) {
     throw refused('a firmware is one image, and nothing else in its distribution set');
   }
 }
