@@ -25,17 +25,9 @@ export const UBUS_SOCKET = process.env.DEPOTD_UBUS_SOCKET ?? '/var/run/ubus/ubus
  * What programs get of the daemon's environment: where programs are, how the network is reached.
  */
 const HANDED_ON = [
-  'PATH',
-  'TMPDIR',
-  'http_proxy',
-  'https_proxy',
-  'ftp_proxy',
-  'no_proxy',
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
+  ...['PATH', 'TMPDIR', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'],
 ];
 const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 

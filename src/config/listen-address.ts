@@ -1,4 +1,4 @@
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from './ip-address.ts';
 
 /** Where the daemon listens: a TCP address or a unix socket. Port 0 lets the system choose one. */
 export type ListenAddress =

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { isLoopback } from '../config/loopback.ts';
+import { isLoopback } from '../config/ip-address.ts';
 import type { Activity } from './connection-hook.ts';
 import { networkOf } from './network.ts';
 

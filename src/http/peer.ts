@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
-import { canonicalAddress } from '../config/ip-address.ts';
-import { isLoopback } from '../config/loopback.ts';
+import { canonicalAddress, isLoopback } from '../config/ip-address.ts';
 
 /** Who asks, as far as that can be believed: what a header says, anybody can write over TCP. */
 export interface Client {
@@ -120,12 +119,8 @@ export function isBehindTls(context: Context): boolean {
 
 /** What reverse proxies add: with one of these, a request from this host began somewhere else. */
 const FORWARDING_HEADERS = [
-  'forwarded',
-  'via',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-real-ip',
+  ...['forwarded', 'via', 'x-real-ip'],
+  ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'],
 ];
 
 /** Whether the request was made on this host, and not handed on by a reverse proxy that says so. */

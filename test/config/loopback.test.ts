@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { isLoopback } from '../../src/config/loopback.ts';
+import { isLoopback } from '../../src/config/ip-address.ts';
 
 test.each([
   ['127.0.0.1', true],

@@ -33,23 +33,9 @@ type Reason = (facts: MoveFacts) => string | undefined;
 
 /** Why the data cannot be moved to the target: every reason, none if it can. */
 export function reasonsAgainstMove(facts: MoveFacts): string[] {
-  return reasonsFrom(
-    [
-      ...ALWAYS,
-      nothingThere,
-      notMounted,
-      insideSource,
-      sourceInside,
-      foreignMounts,
-      subvolumes,
-      driverCannotMove,
-      noRoom,
-      noInodes,
-      pathTooLong,
-      noCopier,
-    ],
-    facts,
-  );
+  const ofPaths = [nothingThere, notMounted, insideSource, sourceInside];
+  const ofContent = [foreignMounts, subvolumes, driverCannotMove, noRoom, noInodes, pathTooLong];
+  return reasonsFrom([...ALWAYS, ...ofPaths, ...ofContent, noCopier], facts);
 }
 
 /** Why the engine cannot be pointed there. An old data root on the system disk is a way back. */
@@ -57,10 +43,8 @@ export function reasonsAgainstChange(
   facts: MoveFacts,
   { isDataRoot }: { isDataRoot: boolean },
 ): string[] {
-  return reasonsFrom(
-    isDataRoot ? ALWAYS : [...ALWAYS, notMounted, insideSource, sourceInside],
-    facts,
-  );
+  const ofPaths = isDataRoot ? [] : [notMounted, insideSource, sourceInside];
+  return reasonsFrom([...ALWAYS, ...ofPaths], facts);
 }
 
 function reasonsFrom(reasons: readonly Reason[], facts: MoveFacts): string[] {
@@ -86,18 +70,8 @@ const unsuitable: Reason = ({ target: { path, mount } }) =>
  * With owners, modes, links, device nodes and the `trusted` attributes that overlays are made of.
  */
 const SUITABLE = [
-  'ext4',
-  'btrfs',
-  'xfs',
-  'f2fs',
-  'ext3',
-  'ext2',
-  'zfs',
-  'bcachefs',
-  'ubifs',
-  'nilfs2',
-  'jfs',
-  'reiserfs',
+  ...['ext4', 'btrfs', 'xfs', 'f2fs', 'ext3', 'ext2'],
+  ...['zfs', 'bcachefs', 'ubifs', 'nilfs2', 'jfs', 'reiserfs'],
 ];
 
 const readOnly: Reason = ({ target: { path, mount } }) =>
@@ -148,16 +122,8 @@ const UNFIT_CHARACTER = /[:,\\[%"\p{Cc}]/u;
 const MOST_TARGET_BYTES = 700;
 
 const ALWAYS: readonly Reason[] = [
-  samePlace,
-  badName,
-  notAFolder,
-  unsuitable,
-  readOnly,
-  mountsBelowTarget,
-  configuredElsewhere,
-  runsElsewhere,
-  uncommitted,
-  noServiceManager,
+  ...[samePlace, badName, notAFolder, unsuitable, readOnly, mountsBelowTarget],
+  ...[configuredElsewhere, runsElsewhere, uncommitted, noServiceManager],
 ];
 
 const nothingThere: Reason = ({ source }) =>
@@ -186,15 +152,8 @@ const foreignMounts: Reason = ({ source, mountsInSource }) => {
 
 /** What the engine itself mounts below its data root while containers run. */
 const OF_CONTAINERS = [
-  'overlay',
-  'tmpfs',
-  'nsfs',
-  'proc',
-  'sysfs',
-  'mqueue',
-  'devpts',
-  'fuse.fuse-overlayfs',
-  'aufs',
+  ...['overlay', 'aufs', 'fuse.fuse-overlayfs'],
+  ...['tmpfs', 'nsfs', 'proc', 'sysfs', 'mqueue', 'devpts'],
 ];
 
 const subvolumes: Reason = ({ subvolumes: [first] }) =>

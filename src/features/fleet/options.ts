@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config/loopback.ts';
+import { isLoopback } from '../../config/ip-address.ts';
 import {
   choice,
   emptyOrAbsolute,
@@ -14,18 +14,9 @@ import { ID_VARIABLES } from './controller-id.ts';
 
 /** What a fleet server may be allowed to do with this device. */
 export const ABILITIES = [
-  'install',
-  'upgrade',
-  'downgrade',
-  'remove',
-  'run',
-  'self_upgrade',
-  'settings',
-  'collect',
-  'reboot',
-  'token',
-  'firmware',
-] as const;
+  ...['install', 'upgrade', 'downgrade', 'remove', 'run', 'self_upgrade'],
+  ...['settings', 'collect', 'reboot', 'token', 'firmware'],
+];
 
 const OPTIONS = {
   server: text(

@@ -35,17 +35,13 @@ export function createCredentials({ tokenFile, session }: CredentialOptions) {
       const found = isForeign(request) ? undefined : await session(request);
       if (found === undefined) return undefined;
       if (!isReading(request.method) && !found.mayWrite) {
-        return {
-          code: 'forbidden',
-          message: "cannot change anything with the device's token: this user may only read",
-        };
+        const message = "cannot change anything with the device's token: this user may only read";
+        return { code: 'forbidden', message };
       }
       if (!isReading(request.method) && !isSame(request.headers['x-csrf-token'], found.token)) {
-        return {
-          code: 'forbidden',
-          message:
-            "cannot change anything with the device's token: X-CSRF-Token is missing or wrong",
-        };
+        const message =
+          "cannot change anything with the device's token: X-CSRF-Token is missing or wrong";
+        return { code: 'forbidden', message };
       }
       return readToken(tokenFile);
     },
@@ -71,10 +67,8 @@ async function readToken(file: string): Promise<string | Failure> {
   try {
     const token = (await readFile(file, 'latin1')).trim();
     if (/^[\x21-\x7e]{1,4096}$/.test(token)) return `token ${token}`;
-    return {
-      code: 'unavailable',
-      message: 'cannot use forge.token_file: it does not hold one token',
-    };
+    const message = 'cannot use forge.token_file: it does not hold one token';
+    return { code: 'unavailable', message };
   } catch (error) {
     return { code: 'unavailable', message: `cannot read forge.token_file: ${reasonOf(error)}` };
   }

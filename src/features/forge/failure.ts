@@ -23,14 +23,8 @@ export function answerFailure(response: CallerResponse, { code, message }: Failu
   }
   const body = Buffer.from(JSON.stringify({ message, url: '' })).toString('latin1');
   const lines = [
-    'Content-Type',
-    'application/json;charset=utf-8',
-    'Content-Length',
-    `${body.length}`,
-    'Cache-Control',
-    'no-store',
-    FAILURE_HEADER,
-    code,
+    ...['Content-Type', 'application/json;charset=utf-8', 'Content-Length', `${body.length}`],
+    ...['Cache-Control', 'no-store', FAILURE_HEADER, code],
   ];
   const status = ERROR_STATUS[code];
   response.writeHead(status, STATUS_CODES[status] ?? '', lines);

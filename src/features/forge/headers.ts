@@ -4,14 +4,8 @@ import { withoutPanelParameters } from './target.ts';
 
 /** They end at each hop (RFC 9110, section 7.6.1), or frame the message: written afresh. */
 const HOP_BY_HOP = new Set([
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'proxy-connection',
-  'proxy-authorization',
+  ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
+  ...['proxy-connection', 'proxy-authorization'],
 ]);
 
 /**
@@ -20,22 +14,10 @@ const HOP_BY_HOP = new Set([
  * was judged here by method and path must not become another one there.
  */
 const NOT_UPSTREAM = new Set([
-  'host',
-  'cookie',
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
-  'x-original-method',
-  'x-original-uri',
-  'x-original-url',
-  'x-rewrite-url',
-  'content-length',
-  'expect',
-  'http2-settings',
-  'forwarded',
-  'x-real-ip',
-  'x-csrf-token',
-  'proxy-authenticate',
+  ...['host', 'content-length', 'expect', 'http2-settings', 'proxy-authenticate'],
+  ...['cookie', 'x-csrf-token', 'forwarded', 'x-real-ip'],
+  ...['x-http-method', 'x-http-method-override', 'x-method-override', 'x-original-method'],
+  ...['x-original-uri', 'x-original-url', 'x-rewrite-url'],
 ]);
 const NOT_UPSTREAM_PREFIXES = ['x-forwarded-', 'x-webauth-', 'x-depotd-'];
 
@@ -165,43 +147,13 @@ function contentAfter(before: Content, name: string, value: string): Content {
  * Clear-Site-Data, Speculation-Rules, the fields of CORS and their like.
  */
 const PASSED_BACK = new Set([
-  'accept-ranges',
-  'access-control-expose-headers',
-  'age',
-  'allow',
-  'cache-control',
-  'content-digest',
-  'content-disposition',
-  'content-encoding',
-  'content-language',
-  'content-length',
-  'content-location',
-  'content-range',
-  'content-security-policy',
-  'content-type',
-  'cross-origin-resource-policy',
-  'date',
-  'deprecation',
-  'digest',
-  'etag',
-  'expires',
-  'last-modified',
-  'link',
-  'location',
-  'no-gzip-compression',
-  'pragma',
-  'ratelimit',
-  'ratelimit-limit',
-  'ratelimit-policy',
-  'ratelimit-remaining',
-  'ratelimit-reset',
-  'referrer-policy',
-  'repr-digest',
-  'retry-after',
-  'server',
-  'sunset',
-  'vary',
-  'warning',
+  ...['content-type', 'content-length', 'content-range', 'content-encoding', 'content-language'],
+  ...['content-disposition', 'content-location', 'content-digest', 'repr-digest', 'digest'],
+  ...['cache-control', 'age', 'date', 'etag', 'expires', 'last-modified', 'pragma', 'vary'],
+  ...['link', 'location', 'accept-ranges', 'allow', 'server', 'warning', 'no-gzip-compression'],
+  ...['ratelimit', 'ratelimit-limit', 'ratelimit-policy', 'ratelimit-remaining', 'ratelimit-reset'],
+  ...['retry-after', 'deprecation', 'sunset', 'referrer-policy', 'content-security-policy'],
+  ...['access-control-expose-headers', 'cross-origin-resource-policy'],
 ]);
 /** Those of the panel's own name, and such as nginx, lighttpd, Apache or a browser act on. */
 const ACTED_ON = new RegExp(

@@ -18,16 +18,12 @@ export function planBody(request: CallerRequest): BodyPlan | Failure {
   const coding = headers['transfer-encoding'];
   const length = headers['content-length'];
   if (coding !== undefined && (length !== undefined || coding.trim().toLowerCase() !== 'chunked')) {
-    return {
-      code: 'bad_request',
-      message: 'cannot pass the request: the length of its body is not clear',
-    };
+    const message = 'cannot pass the request: the length of its body is not clear';
+    return { code: 'bad_request', message };
   }
   if (headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c') {
-    return {
-      code: 'bad_request',
-      message: 'cannot change the protocol: the forge interface is plain HTTP',
-    };
+    const message = 'cannot change the protocol: the forge interface is plain HTTP';
+    return { code: 'bad_request', message };
   }
   if (method === 'GET' || method === 'HEAD') return { kind: 'none' };
   if (coding !== undefined) return { kind: 'chunked' };
@@ -40,13 +36,8 @@ export function bodyOf(
   plan: BodyPlan,
   prefix?: Buffer,
 ): RequestBody | undefined {
-  if (
-    plan.kind === 'none' ||
-    (plan.kind === 'length' && plan.length === '0') ||
-    !(request instanceof Readable)
-  ) {
-    return undefined;
-  }
+  const isEmpty = plan.kind === 'none' || (plan.kind === 'length' && plan.length === '0');
+  if (isEmpty || !(request instanceof Readable)) return undefined;
   return { prefix, source: request, isChunked: plan.kind === 'chunked', sentBytes: 0 };
 }
 

@@ -101,10 +101,8 @@ function begin(
   if (typeof target === 'string') return { code: 'bad_request', message: target };
   const route = services.matchRoute(method, target.path);
   if (route === undefined) {
-    return {
-      code: 'not_found',
-      message: 'cannot find this operation: it is not one of the documented ones',
-    };
+    const message = 'cannot find this operation: it is not one of the documented ones';
+    return { code: 'not_found', message };
   }
   const plan = planBody(request);
   if ('code' in plan) return plan;

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { FirstPassword } from './first-password.ts';
-import { hasOwnerPassword } from './owner-password.ts';
+import { hasOwnerPassword } from './panel-login.ts';
 import type { Password } from './password.ts';
 
 export interface ExaminedLogin {
@@ -21,17 +21,11 @@ export function loginChecks({ auth, paths, ownPassword }: ExaminedLogin): readon
   return [{ id: 'password', run: judge[auth] }];
 }
 
-async function judgeOwn({
-  password,
-  firstPassword,
-}: ExaminedLogin['ownPassword']): Promise<Finding> {
-  return (await password.isSet())
-    ? { state: 'ok', message: "depotd's password is set" }
-    : {
-        state: 'warning',
-        message: 'no password is set, so that nobody can log in',
-        remedy: `set it as root: \`depotctl passwd\`; the proof lies in ${firstPassword.file}`,
-      };
+async function judgeOwn(own: ExaminedLogin['ownPassword']): Promise<Finding> {
+  if (await own.password.isSet()) return { state: 'ok', message: "depotd's password is set" };
+  const message = 'no password is set, so that nobody can log in';
+  const remedy = `set it as root: \`depotctl passwd\`; the proof lies in ${own.firstPassword.file}`;
+  return { state: 'warning', message, remedy };
 }
 
 async function judgePanel(paths: ExaminedLogin['paths']): Promise<Finding> {
@@ -39,11 +33,8 @@ async function judgePanel(paths: ExaminedLogin['paths']): Promise<Finding> {
   if (hasPassword === undefined) {
     return { state: 'skipped', message: 'there is no /etc/shadow to look at' };
   }
-  return hasPassword
-    ? { state: 'ok', message: 'the user root has a password' }
-    : {
-        state: 'error',
-        message: 'the user root has no password: everybody in the network may log in',
-        remedy: 'set one: `passwd`, or in LuCI under System, Administration',
-      };
+  if (hasPassword) return { state: 'ok', message: 'the user root has a password' };
+  const message = 'the user root has no password: everybody in the network may log in';
+  const remedy = 'set one: `passwd`, or in LuCI under System, Administration';
+  return { state: 'error', message, remedy };
 }

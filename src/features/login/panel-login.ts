@@ -11,11 +11,11 @@ import type { Log } from '../../log.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { attempt } from './attempts.ts';
 import type { LoginMethod } from './method.ts';
-import { hasOwnerPassword } from './owner-password.ts';
 import { missing } from './password-login.ts';
 import { noRight, type Origin, type PanelSessions } from './panel-sessions.ts';
 import { isSessionId, type Rpcd, type RpcdSession } from './rpcd.ts';
 import type { NewSession } from './session-cookie.ts';
+import { readFile } from 'node:fs/promises';
 
 export interface PanelLoginTools {
   sessions: PanelSessions;
@@ -118,4 +118,12 @@ async function sessionTimeout(uciDir: string): Promise<number> {
   const value = readUciOption(text, { section: 'sauth', type: 'internal', option: 'sessiontime' });
   const isUsable = value !== undefined && /^\d{1,7}$/.test(value);
   return isUsable && Number(value) <= LONGEST_TIMEOUT_S ? Number(value) : SESSION_TIMEOUT_S;
+}
+
+/** An empty second field of shadow(5) lets root in without one; undefined if it cannot be read. */
+export async function hasOwnerPassword({
+  onDevice,
+}: Pick<Paths, 'onDevice'>): Promise<boolean | undefined> {
+  const text = await readFile(onDevice('/etc/shadow'), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : !/^root::/m.test(text);
 }

@@ -3,16 +3,16 @@ import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import { clientOf, isBehindTls } from '../../http/peer.ts';
 import { mostCharacters } from '../../http/parameter-schemas.ts';
-import { json } from '../../http/respond.ts';
+import { json, Refusal } from '../../http/respond.ts';
 import { get, openGet, openPost, postAsReader, type Route } from '../../http/route.ts';
 import { KEY_HEADER } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
-import { answerPage, done } from './answers.ts';
 import type { LoginMethod, LoginParams } from './method.ts';
-import { pageLanguage } from './page-language.ts';
 import { createPanelLogin, type PanelLoginTools } from './panel-login.ts';
 import { createPasswordLogin, setPassword, type PasswordLoginTools } from './password-login.ts';
 import { cookieHeader } from './session-cookie.ts';
+import { languageOf } from '../../languages/language.js';
+import { LANGUAGES } from '../../languages/languages.ts';
 
 export interface LoginTools {
   /** `main.auth`: with `none` there is nothing to log in to. */
@@ -142,4 +142,60 @@ function cookie(
   value: string,
 ): Record<string, string> {
   return cookieHeader(value, { path, isSecure: isBehindTls(context) });
+}
+
+/**
+ * The page again with what was wrong, or the next. A script reads the session's key from the
+ * answer's header; for a browser it stands behind the `#`, which reaches no server.
+ */
+export async function answerPage(
+  { form }: LoginMethod,
+  { request, username, page }: { request: Request; username: string | undefined; page: string },
+  action: () => Promise<Record<string, string>>,
+): Promise<Response> {
+  try {
+    const headers = await action();
+    if (page === 'script') return done(headers);
+    // Relative: a server in front may show another prefix (RFC 9110, section 10.2.2).
+    const location = `../#key=${headers[KEY_HEADER] ?? ''}`;
+    return new Response(null, {
+      status: 303,
+      headers: { 'cache-control': 'no-store', location, ...headers },
+    });
+  } catch (error) {
+    if (!(error instanceof DepotError)) throw error;
+    const { message, status } = error;
+    const { loginPage } = await import('../../panel/login-page.ts');
+    const fields = await form();
+    const headers = error instanceof Refusal ? error.headers : {};
+    return loginPage(fields, {
+      language: pageLanguage(request),
+      problem: { message, status, headers, username },
+    });
+  }
+}
+
+export function done(headers: Record<string, string> = {}): Response {
+  return new Response(null, { status: 204, headers: { 'cache-control': 'no-store', ...headers } });
+}
+
+/** Of the log-in page: what the query's `lang` says, else what the browser prefers. */
+export function pageLanguage({ url, headers }: Request): string {
+  const wanted = new URL(url).searchParams.get('lang');
+  return languageOf(
+    wanted === null ? preferredLanguages(headers.get('accept-language') ?? '') : [wanted],
+    LANGUAGES,
+  );
+}
+
+/** Best first (RFC 9110, section 12.5.4). */
+function preferredLanguages(header: string): string[] {
+  const ranges = header.split(',').map((range) => {
+    const [tag = '', weight] = range.split(/;\s*q=/i);
+    return { tag: tag.trim(), weight: Number(weight ?? 1) };
+  });
+  return ranges
+    .filter(({ weight }) => weight > 0)
+    .sort((one, other) => other.weight - one.weight)
+    .map(({ tag }) => tag);
 }

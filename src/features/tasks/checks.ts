@@ -16,32 +16,27 @@ async function judge({ paths: { stateDir, logDir }, queue }: Records): Promise<F
     (fault) => fault !== undefined,
   );
   if (faults.length > 0) {
-    return {
-      state: 'error',
-      message: `no task can begin: ${faults.join('; ')}`,
-      remedy: 'mount the disk for writing again, or set main.state_dir and main.log_dir elsewhere',
-    };
+    const message = `no task can begin: ${faults.join('; ')}`;
+    const remedy =
+      'mount the disk for writing again, or set main.state_dir and main.log_dir elsewhere';
+    return { state: 'error', message, remedy };
   }
   const damaged = queue
     .all()
     .filter(({ isDamaged, isDismissed }) => isDamaged === true && isDismissed !== true);
   if (damaged.length > 0) {
-    return {
-      state: 'warning',
-      message: `records of tasks were damaged: ${damaged.map(({ id }) => id).join(', ')}`,
-      remedy: 'see what became of them, and dismiss them',
-    };
+    const message = `records of tasks were damaged: ${damaged.map(({ id }) => id).join(', ')}`;
+    return { state: 'warning', message, remedy: 'see what became of them, and dismiss them' };
   }
   const aside = (await readdir(stateDir).catch(() => [])).filter((name) =>
     /\.damaged(\.jsonl)?$/.test(name),
   );
-  return aside.length === 0
-    ? { state: 'ok', message: `tasks are put on record in ${stateDir}` }
-    : {
-        state: 'ok',
-        message: `tasks are put on record; damaged ones were kept as ${aside.join(', ')}`,
-        remedy: `remove ${aside.map((name) => `${stateDir}/${name}`).join(', ')}`,
-      };
+  if (aside.length === 0) {
+    return { state: 'ok', message: `tasks are put on record in ${stateDir}` };
+  }
+  const message = `tasks are put on record; damaged ones were kept as ${aside.join(', ')}`;
+  const remedy = `remove ${aside.map((name) => `${stateDir}/${name}`).join(', ')}`;
+  return { state: 'ok', message, remedy };
 }
 
 /** root may write everywhere but on a file system that is read-only. */

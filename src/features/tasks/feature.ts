@@ -1,10 +1,11 @@
-import { createEndedTasks } from './ended-tasks.ts';
-import { createAnnouncer } from './ubus-events.ts';
 import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
 import type { HealthReport } from '../../http/health-report.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import { gauge, type Metric } from '../../http/metrics-text.ts';
+import { gauge, type Metric, counter } from '../../http/metrics-text.ts';
 import { isEnded, JOB_STATES, type Job, type JobState } from '../../jobs/job.ts';
+import { existsSync } from 'node:fs';
+import { UBUS_SOCKET } from '../../config/environment.ts';
+import { sendUbusEvent } from '../../device/ubus/connection.ts';
 
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
 export function createTasksFeature(context: FeatureContext, notes: TaskNotes): Feature {
@@ -70,4 +71,59 @@ function jobMetrics({ queue }: FeatureContext): Metric[] {
       jobs.filter(({ state }) => !isEnded(state)).length,
     ),
   ];
+}
+
+/** Tasks that have ended since the daemon began, by kind and state: so many, and how long. */
+export function createEndedTasks() {
+  const ended = new Map<string, { kind: string; state: string; count: number; seconds: number }>();
+  return {
+    count: ({ kind, state, startedAt, stoppedAt }: Job): void => {
+      const key = `${kind} ${state}`;
+      const so = ended.get(key) ?? { kind, state, count: 0, seconds: 0 };
+      const seconds = Math.max(0, (stoppedAt ?? 0) - (startedAt ?? stoppedAt ?? 0));
+      ended.set(key, { ...so, count: so.count + 1, seconds: so.seconds + seconds });
+    },
+    metrics: (): Metric[] => {
+      const samples = (figure: 'count' | 'seconds'): Metric['samples'] =>
+        [...ended.values()].map(({ kind, state, ...figures }) => ({
+          labels: { kind, state },
+          value: figures[figure],
+        }));
+      return [
+        counter(
+          'depotd_tasks_ended_total',
+          'Tasks that have ended, by kind and state.',
+          samples('count'),
+        ),
+        counter(
+          'depotd_tasks_duration_seconds_total',
+          'Seconds that those tasks ran, by kind and state.',
+          samples('seconds'),
+        ),
+      ];
+    },
+  };
+}
+
+const TIMEOUT_MS = 2000;
+/** More than that wait only while ubusd hangs; who listens asks for the state anyway. */
+const MOST_WAITING = 200;
+
+/**
+ * `depotd.task {id, state}` on ubus, in order. Nothing waits for it; what cannot be sent is lost.
+ */
+export function createAnnouncer(): (job: Pick<Job, 'id' | 'state'>) => void {
+  let last: Promise<void> = Promise.resolve();
+  let waiting = 0;
+  return ({ id, state }) => {
+    if (waiting >= MOST_WAITING || !existsSync(UBUS_SOCKET)) return;
+    waiting += 1;
+    const options = { socketPath: UBUS_SOCKET, timeoutMs: TIMEOUT_MS };
+    last = last
+      .then(() => sendUbusEvent(options, 'depotd.task', { id, state }))
+      .catch(() => undefined)
+      .finally(() => {
+        waiting -= 1;
+      });
+  };
 }

@@ -8,6 +8,9 @@ interface ParameterText {
   range?: readonly [minimum: number, maximum: number];
 }
 
+const EXAMPLE_ID = '9e107d9d372bb6826bd81d3542a419d6';
+const EXAMPLE_TASK = '3f0c9a52d71b48e6a0f5c2d4e8b17a90';
+
 /** By name; `operationId.name` for one that means something else there. */
 const TEXTS: Readonly<Record<string, ParameterText>> = {
   advisories: {
@@ -19,7 +22,7 @@ const TEXTS: Readonly<Record<string, ParameterText>> = {
   as: { description: '`new`: on another device, as far as it has what the backup names' },
   asked: { description: 'leaves out what nobody asked for: firmware, dependencies, translations' },
   autoconf: { description: 'configure it, too' },
-  backup: { description: 'id of a backup', example: '9e107d9d372bb6826bd81d3542a419d6' },
+  backup: { description: 'id of a backup', example: EXAMPLE_ID },
   confirm: { description: 'agree, or decline' },
   confirm_s: {
     description: 'seconds after which the change goes back unless it is confirmed',
@@ -33,10 +36,7 @@ const TEXTS: Readonly<Record<string, ParameterText>> = {
     example: 24,
     range: [0, 8760],
   },
-  file: {
-    description: 'id of a file that was sent with hold=1',
-    example: '9e107d9d372bb6826bd81d3542a419d6',
-  },
+  file: { description: 'id of a file that was sent with hold=1', example: EXAMPLE_ID },
   for: {
     description: 'the address that is to be opened, below main.base',
     example: '/cgi-bin/panel/admin/store/installed',
@@ -44,7 +44,7 @@ const TEXTS: Readonly<Record<string, ParameterText>> = {
   hide: { description: 'whether it is hidden' },
   hold: { description: 'keep the file, and wait for install_file or drop_file' },
   hostname: { description: 'under which the caller knows the device', example: 'openwrt.lan' },
-  id: { description: 'as the list has it', example: '9e107d9d372bb6826bd81d3542a419d6' },
+  id: { description: 'as the list has it', example: EXAMPLE_ID },
   ignore: { description: 'whether the architecture is passed over' },
   ipv4: { description: 'whether addresses of IPv4 alone are used' },
   key: {
@@ -74,22 +74,16 @@ const TEXTS: Readonly<Record<string, ParameterText>> = {
   programs: { description: 'leaves out libraries, kernel modules, translations, headers' },
   proof: {
     description: 'while no password is set: what only root on the device can read',
-    example: '3f0c9a52d71b48e6a0f5c2d4e8b17a90',
+    example: EXAMPLE_TASK,
   },
   purge: { description: 'its data folders and images go, too' },
   q: { description: 'words that all occur in name, title or description', example: 'ads' },
-  session: {
-    description: 'id of a session of rpcd, with main.auth panel',
-    example: '9e107d9d372bb6826bd81d3542a419d6',
-  },
+  session: { description: 'id of a session of rpcd, with main.auth panel', example: EXAMPLE_ID },
   sort: { description: 'the order; `relevance` with `q`, else `name`' },
   state: { description: 'which of them' },
   system: { description: 'also what the device stands on' },
   tag: { description: 'a tag of an app, or a section of a feed', example: 'net' },
-  task_id: {
-    description: 'id of a task, or `latest`',
-    example: '3f0c9a52d71b48e6a0f5c2d4e8b17a90',
-  },
+  task_id: { description: 'id of a task, or `latest`', example: EXAMPLE_TASK },
   theme: { description: '`dark` or `light`', example: 'dark' },
   token: {
     description: 'from GET admin/store/token; may stand in the header X-CSRF-Token instead',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { pageLanguage } from '../../../src/features/login/page-language.ts';
+import { pageLanguage } from '../../../src/features/login/routes.ts';
 
 test.each([
   ['', undefined, 'en'],

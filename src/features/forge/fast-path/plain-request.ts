@@ -30,14 +30,8 @@ const BEHIND_TARGET = ' HTTP/1.1'.length;
 
 /** What frames a body, changes the protocol, or asks this hop for something. */
 const NOT_PLAIN = new Set([
-  'content-length',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-  'te',
-  'trailer',
-  'http2-settings',
-  'proxy-authorization',
+  ...['content-length', 'transfer-encoding', 'te', 'trailer'],
+  ...['upgrade', 'http2-settings', 'expect', 'proxy-authorization'],
 ]);
 
 /**

@@ -140,10 +140,8 @@ function receivePiece(line: Line, piece: Buffer): boolean {
   touch(line, owner.timeouts.idleMs);
   const problem = reader.receive(piece);
   if (problem !== undefined) {
-    fail(line, {
-      code: 'upstream_unreachable',
-      message: `cannot use the answer of the forge: ${problem}`,
-    });
+    const message = `cannot use the answer of the forge: ${problem}`;
+    fail(line, { code: 'upstream_unreachable', message });
   }
   return line.held === 0 && isOpen(line);
 }
@@ -220,11 +218,8 @@ function broken(line: Line, reason: string): void {
   const message = isConnecting
     ? `cannot reach the forge: ${reason}`
     : `cannot finish the request: the forge broke off (${reason})`;
-  fail(line, {
-    code: 'upstream_unreachable',
-    message,
-    isStale: line.served > 0 && current?.hasBytes === false,
-  });
+  const isStale = line.served > 0 && current?.hasBytes === false;
+  fail(line, { code: 'upstream_unreachable', message, isStale });
 }
 
 function fail(line: Line, failure: CallFailure): void {

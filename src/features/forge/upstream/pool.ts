@@ -31,15 +31,10 @@ export function createPool(options: PoolOptions) {
   };
   return {
     /** @returns what ends the call early; harmless after its end */
-    send: (call: Call, sink: ResponseSink): (() => void) =>
-      send(state, {
-        call,
-        sink,
-        connection: undefined,
-        isOver: false,
-        isRetry: false,
-        waitsUntil: 0,
-      }),
+    send: (call: Call, sink: ResponseSink): (() => void) => {
+      const begun = { connection: undefined, isOver: false, isRetry: false, waitsUntil: 0 };
+      return send(state, { call, sink, ...begun });
+    },
     stats: () => ({
       open: state.connections.size,
       idle: state.idle.length + state.resting.length,
@@ -101,10 +96,8 @@ function assign(state: State, ticket: Ticket): void {
     ticket.waitsUntil = performance.now() + state.options.timeouts.firstByteMs;
     state.waiting.push(ticket);
   } else {
-    ticket.sink.fail({
-      code: 'unavailable',
-      message: `cannot take the request: ${MAX_WAITING} wait for the forge already`,
-    });
+    const message = `cannot take the request: ${MAX_WAITING} wait for the forge already`;
+    ticket.sink.fail({ code: 'unavailable', message });
   }
 }
 
@@ -201,10 +194,8 @@ function forget(state: State, connection: Connection): void {
 function sweep({ connections, waiting }: State): void {
   const now = performance.now();
   for (const connection of connections) if (connection.deadlineAt < now) connection.expire();
+  const message = 'cannot get a connection to the forge in time: all are in use';
   while (waiting[0] !== undefined && waiting[0].waitsUntil < now) {
-    waiting.shift()?.sink.fail({
-      code: 'upstream_timeout',
-      message: 'cannot get a connection to the forge in time: all are in use',
-    });
+    waiting.shift()?.sink.fail({ code: 'upstream_timeout', message });
   }
 }

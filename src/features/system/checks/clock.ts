@@ -22,11 +22,8 @@ export function clockCheck(folders: readonly string[], now: () => number = Date.
       const newest = await newestIn(folders);
       if (newest !== undefined && newest.changedAt > now() + TOLERANCE_MS) {
         const written = timeText(newest.changedAt);
-        return {
-          state: 'warning',
-          message: `the clock says ${today}, but ${newest.path} was written at ${written}`,
-          remedy,
-        };
+        const message = `the clock says ${today}, but ${newest.path} was written at ${written}`;
+        return { state: 'warning', message, remedy };
       }
       return { state: 'ok', message: `the clock says ${today}` };
     },

@@ -31,11 +31,8 @@ export function toolsCheck(path: string): DeviceCheck {
         return { state: 'ok', message: `all programs are there: ${names.join(', ')}` };
       }
       const packages = missing.map((name) => PACKAGES[name] ?? name);
-      return {
-        state: 'warning',
-        message: missing.map((name) => `without ${name}: ${TOOLS[name] ?? ''}`).join('; '),
-        remedy: `install ${packages.join(', ')}`,
-      };
+      const message = missing.map((name) => `without ${name}: ${TOOLS[name] ?? ''}`).join('; ');
+      return { state: 'warning', message, remedy: `install ${packages.join(', ')}` };
     },
   };
 }
