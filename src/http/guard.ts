@@ -114,11 +114,8 @@ export function checkFieldCount({ rawHeaders }: Pick<IncomingMessage, 'rawHeader
  * Two hosts named, by fields or by the target, are two devices to two programs (RFC 9112, section
  * 3.2). Node keeps the first field, and does not look at the target. @throws DepotError bad_request
  */
-export function checkOneHost({
-  rawHeaders,
-  url = '/',
-  headers,
-}: Pick<IncomingMessage, 'rawHeaders' | 'url' | 'headers'>): void {
+export function checkOneHost(head: Pick<IncomingMessage, 'rawHeaders' | 'url' | 'headers'>): void {
+  const { rawHeaders, url = '/', headers } = head;
   const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase();
   if (authority !== undefined && authority !== headers.host?.toLowerCase()) {
     const message = 'cannot answer a request whose target and Host field name two hosts';

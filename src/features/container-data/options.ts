@@ -4,6 +4,7 @@ import {
   choice,
   list,
   text,
+  type Contradiction,
   type Section,
   type ValuesOf,
 } from '../../config/option.ts';
@@ -17,18 +18,15 @@ const OPTIONS = {
 
 export type ContainerSettings = ValuesOf<typeof OPTIONS>;
 
+const WITHOUT_COMMANDS: Contradiction = {
+  options: ['engine', 'start', 'stop'],
+  message: 'cannot use container.engine command without container.start and container.stop',
+};
+
 /** `config depotd 'container'`: how the container engine is reached, started and stopped. */
 export const CONTAINER_SECTION: Section<typeof OPTIONS> = {
   name: 'container',
   options: OPTIONS,
   contradictions: ({ engine, start, stop }) =>
-    engine === 'command' && (start.length === 0 || stop.length === 0)
-      ? [
-          {
-            options: ['engine', 'start', 'stop'],
-            message:
-              'cannot use container.engine command without container.start and container.stop',
-          },
-        ]
-      : [],
+    engine === 'command' && (start.length === 0 || stop.length === 0) ? [WITHOUT_COMMANDS] : [],
 };

@@ -62,9 +62,7 @@ export const DISKS_DOCUMENTATION: FeatureDocumentation = {
       example: {
         code: 200,
         msg: '',
-        data: {
-          sda1: EXAMPLE_DEVICE,
-        },
+        data: { sda1: EXAMPLE_DEVICE },
       },
     }),
     'GET admin/system/disks': jsonOperation('listDisks', {

@@ -11,11 +11,8 @@ export interface DeviceSources {
 }
 
 /** From the kernel and files: a library that asks more of the machine would cost megabytes. */
-export async function readDevice({
-  paths,
-  manager,
-  version,
-}: DeviceSources): Promise<DeviceSummary> {
+export async function readDevice(sources: DeviceSources): Promise<DeviceSummary> {
+  const { paths, manager, version } = sources;
   const [model, system, architecture, available, storage] = await Promise.all([
     readModel(paths),
     readRelease(paths),

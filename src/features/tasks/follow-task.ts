@@ -20,14 +20,10 @@ const PIECE_BYTES = 64 * 1024;
  * `status` when it changes, `log` with text whose id is the byte offset behind it, `end` with the
  * last status. Text is cut between characters. `undefined` stands for a sign of life.
  */
-export async function* followTask({
-  logs,
-  id,
-  from,
-  statusOf,
-  hasEnded,
-  signal,
-}: FollowOptions): AsyncGenerator<StreamEvent | undefined, void> {
+export async function* followTask(
+  options: FollowOptions,
+): AsyncGenerator<StreamEvent | undefined, void> {
+  const { logs, id, from, statusOf, hasEnded, signal } = options;
   let offset = from;
   let lastStatus = '';
   let saidAt = performance.now();

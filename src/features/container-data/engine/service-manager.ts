@@ -23,10 +23,8 @@ export interface ServiceManagerOptions {
 }
 
 const UNIT_FOLDERS = [
-  '/etc/systemd/system',
-  '/run/systemd/system',
-  '/usr/lib/systemd/system',
-  '/lib/systemd/system',
+  ...['/etc/systemd/system', '/run/systemd/system'],
+  ...['/usr/lib/systemd/system', '/lib/systemd/system'],
 ];
 
 /** @throws DepotError unavailable if nobody is there */
@@ -35,12 +33,8 @@ export async function findServiceManager(options: ServiceManagerOptions): Promis
   const { engine, start, stop } = settings();
   const initScript = paths.onDevice('/etc/init.d/dockerd');
   if (engine === 'command') {
-    return {
-      kind: 'command',
-      name: 'the configured commands',
-      start: argvOf(start),
-      stop: argvOf(stop),
-    };
+    const argvs = { start: argvOf(start), stop: argvOf(stop) };
+    return { kind: 'command', name: 'the configured commands', ...argvs };
   }
   if (engine === 'procd' || (engine === 'auto' && (await isThere(initScript)))) {
     return {
@@ -59,22 +53,16 @@ export async function findServiceManager(options: ServiceManagerOptions): Promis
 }
 
 /** Stopped with a unit docker.socket, which would start the engine with the first question. */
-async function systemdServiceManager({
-  environment,
-}: ServiceManagerOptions): Promise<ServiceManager> {
+async function systemdServiceManager(options: ServiceManagerOptions): Promise<ServiceManager> {
+  const { environment } = options;
   const { stdout } = await run(
     { argv: ['systemctl', 'is-active', 'docker.socket'], environment, cwd: '/' },
     { timeoutMs: 10_000, maxBytes: 4096 },
   );
   const hasSocket = stdout.trim() === 'active';
-  return {
-    kind: 'systemd',
-    name: 'systemd',
-    start: ['systemctl', 'start', 'docker'],
-    stop: hasSocket
-      ? ['systemctl', 'stop', 'docker.socket', 'docker']
-      : ['systemctl', 'stop', 'docker'],
-  };
+  const units = hasSocket ? ['docker.socket', 'docker'] : ['docker'];
+  const stop: Argv = ['systemctl', 'stop', ...units];
+  return { kind: 'systemd', name: 'systemd', start: ['systemctl', 'start', 'docker'], stop };
 }
 
 async function hasUnit(paths: Paths): Promise<boolean> {

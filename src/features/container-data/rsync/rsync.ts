@@ -55,11 +55,9 @@ export function createCopier(environment: Record<string, string>) {
       };
     },
     /** Removes a folder and all below it. */
-    removal: (folder: string): Command => ({
-      argv: ['rm', '-rf', '--', folder],
-      environment,
-      cwd: '/',
-    }),
+    removal: (folder: string): Command => {
+      return { argv: ['rm', '-rf', '--', folder], environment, cwd: '/' };
+    },
     percentIn: (tail: string): number | undefined => {
       const found = [...tail.matchAll(/^copied (\d+) %\r?$/gm)].at(-1)?.[1];
       return found === undefined ? undefined : Number(found);
@@ -68,12 +66,7 @@ export function createCopier(environment: Record<string, string>) {
   };
 }
 
-const OLDEST: Abilities = {
-  version: 30000,
-  hasAcls: false,
-  hasXattrs: true,
-  hasHardLinks: true,
-};
+const OLDEST: Abilities = { version: 30000, hasAcls: false, hasXattrs: true, hasHardLinks: true };
 
 /** `rsync  version 3.2.7  …`, and the capabilities; `no` stands before those it lacks. */
 export function parseAbilities(output: string): Abilities | undefined {

@@ -188,27 +188,20 @@ function release(line: Line): void {
 
 function expiryOf({ state, held, current, owner: { timeouts } }: Line): CallFailure {
   const timeout = (message: string): CallFailure => ({ code: 'upstream_timeout', message });
+  const [idleS, firstByteS] = [timeouts.idleMs / 1000, timeouts.firstByteMs / 1000];
   if (state === 'connecting') {
     return timeout(`cannot connect to the forge within ${timeouts.connectMs / 1000} s`);
   }
   if (held > 0) {
-    return timeout(
-      `cannot hand over the answer: the caller took nothing for ${timeouts.idleMs / 1000} s`,
-    );
+    return timeout(`cannot hand over the answer: the caller took nothing for ${idleS} s`);
   }
   if (current?.hasBytes === true) {
-    return timeout(
-      `cannot read the answer: the forge sent nothing for ${timeouts.idleMs / 1000} s`,
-    );
+    return timeout(`cannot read the answer: the forge sent nothing for ${idleS} s`);
   }
   if (current?.upload?.isDone() === false) {
-    return timeout(
-      `cannot send the request: its body stood still for ${timeouts.firstByteMs / 1000} s`,
-    );
+    return timeout(`cannot send the request: its body stood still for ${firstByteS} s`);
   }
-  return timeout(
-    `cannot get an answer: the forge sent nothing within ${timeouts.firstByteMs / 1000} s`,
-  );
+  return timeout(`cannot get an answer: the forge sent nothing within ${firstByteS} s`);
 }
 
 function broken(line: Line, reason: string): void {
