@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
+import { readQuery } from '../../src/http/parameters.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('a start loads no module that is for later, and its clock runs', async () => {
@@ -65,4 +66,21 @@ test('what the sources import later is no part of what a start reads', async () 
   }
   // Nor an expression of all emoji, which is a package's.
   expect(atStart.includes('Emoji_Modifier')).toBe(false);
+});
+
+test('a request without parameters is read without an address, whose class a start would compile', () => {
+  const [without, given] = ['/a', '/a?b=c&d=e&b=f'].map(
+    (path) => new Request(`http://localhost${path}`),
+  );
+  expect(readQuery(given as Request)).toEqual(
+    new Map([
+      ['b', ['c', 'f']],
+      ['d', ['e']],
+    ]),
+  );
+
+  const address = vi.spyOn(globalThis, 'URL');
+  onTestFinished(() => address.mockRestore());
+  expect(readQuery(without as Request)).toEqual(new Map());
+  expect(address).not.toHaveBeenCalled();
 });
