@@ -218,7 +218,7 @@ function foreignOne(needed: string, lines: readonly string[]): Failure | undefin
   return isLeftOut ? wrongArchitecture(name) : undefined;
 }
 
-const LEFT_OUT = /^Package (\S+) version .*has no valid architecture, ignoring\.$/;
+const LEFT_OUT = /^Package (\S+) version .* has no valid architecture, ignoring\.$/;
 
 function wrongArchitecture(name: string): Failure {
   const reason = `${name} is not made for the architecture of this device`;
