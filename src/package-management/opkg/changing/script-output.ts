@@ -21,7 +21,10 @@ const OWN = [
   /^Package \S+ (?:version \S+ has|\(\S+\) installed)/,
 ];
 
-/** The last line that a package's script printed. Piped, opkg prints its own behind all of them. */
+/**
+ * The last line that a package's script printed. Without a terminal opkg's own lines come at its
+ * end, behind those of all scripts.
+ */
 function lastLineOf(name: string, lines: readonly string[]): string | undefined {
   const isHeading = (line: string): boolean => HEADINGS.some((heading) => heading.test(line));
   const start = lines.findLastIndex((line) =>

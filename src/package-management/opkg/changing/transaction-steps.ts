@@ -191,8 +191,8 @@ const shutOut = transactionSlots('the lock', { lostSince: v.optional(v.number())
 const FAILED = 255;
 
 /**
- * Whether opkg did nothing because somebody took the lock between the look at it and its start. The
- * message counts only if it is printed first: maintainer scripts that call opkg print it, too.
+ * Whether opkg did nothing because somebody took the lock between the look at it and opkg's start.
+ * The message counts only if it is printed first: scripts that call opkg print it, too.
  */
 async function hasLostLock(context: StepContext): Promise<boolean> {
   const { job, printed } = context;

@@ -11,7 +11,10 @@ export async function readControl(infoDir: string, name: string): Promise<Stanza
   return parseStanza(text.replaceAll('\0', ''));
 }
 
-/** A package's files by its record, one path a line, some with a tab and a checksum; or none. */
+/**
+ * The files of a package as its record has them, one absolute path a line, sometimes with a tab
+ * and a checksum behind it; none without a record.
+ */
 export async function listedFiles(infoDir: string, name: string): Promise<string[]> {
   return readListedFiles(infoDir, name).catch(() => []);
 }

@@ -1,4 +1,7 @@
-/** A paragraph of a control file: fields as they stand, lines that go on joined by line breaks. */
+/**
+ * One paragraph of a control file: field names as they stand, continuation lines joined by line
+ * breaks.
+ */
 export type Stanza = ReadonlyMap<string, string>;
 
 /** The paragraphs of a control file, a status file or a package list (Debian policy, 5.1). */
@@ -31,7 +34,7 @@ export function parseStanza(paragraph: string): Stanza {
   return fields;
 }
 
-/** `a (>= 1), b | c` → `[['a'], ['b', 'c']]`: what would do for each dependency. */
+/** `a (>= 1), b | c` → `[['a'], ['b', 'c']]`: names for each dependency, without versions. */
 export function parseDepends(text: string | undefined): string[][] {
   return splitList(text).map((entry) => entry.split('|').map(nameOf).filter(Boolean));
 }

@@ -68,13 +68,19 @@ export function createDatabaseReader(options: DatabaseOptions) {
     return giveUp(file, tried);
   };
 
-  /** The writer may be done since the file was read: only one that is still the same counts. */
+  /**
+   * The writer may have let go of the lock since the file was read: only a file that is still the
+   * same counts.
+   */
   const isFinished = async (file: string, version: string, lost: string[]): Promise<boolean> => {
     for (const name of lost) if (await options.hasControl(file, name)) return false;
     return !(await options.isLocked()) && (await readVersion(file)).text === version;
   };
 
-  /** The last good reading goes on until the file changes. @param tried its version then */
+  /**
+   * The file stays damaged: the last good reading goes on until the file changes.
+   * @param tried its version when it was read last; it may be whole by now
+   */
   const giveUp = async (file: string, tried: string): Promise<Packages> => {
     given.set(file, tried);
     const known = readings.get(file) ?? {

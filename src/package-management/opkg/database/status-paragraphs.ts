@@ -27,7 +27,10 @@ export function joinParagraphs(paragraphs: readonly string[]): string {
   return paragraphs.map((paragraph) => `${paragraph}\n\n`).join('');
 }
 
-/** The configuration files of all packages with their hash as they came; none without the file. */
+/**
+ * The configuration files of all packages, and the hash of each as it came; none if the status
+ * file cannot be read.
+ */
 export async function readConffiles(statusFile: string) {
   const text = await readFile(statusFile, 'utf8').catch(() => '');
   return [...parseStanzas(text)].flatMap((stanza) => {

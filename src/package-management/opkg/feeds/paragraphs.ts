@@ -47,7 +47,10 @@ export async function* readPieces(file: string): AsyncGenerator<Buffer> {
   if (left.length > 0) yield left;
 }
 
-/** Well above malloc's bound of 128 KiB (M_MMAP_THRESHOLD): each piece goes back to the system. */
+/**
+ * Larger than zlib's own: a paragraph seldom lies in two pieces. Well above malloc's bound of 128
+ * KiB (mallopt(3), M_MMAP_THRESHOLD), so that each piece goes back to the system.
+ */
 const CHUNK_BYTES = 192 * 1024;
 
 /** Another user may have put a fifo in its place: that is not waited for (open(2), O_NONBLOCK). */

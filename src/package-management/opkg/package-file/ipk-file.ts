@@ -123,7 +123,10 @@ async function checkData(archive: TarMember, budget: Budget): Promise<string> {
 /** Each costs a look at every folder above it. */
 const MOST_FOLDERS = 128;
 
-/** Whether a member stays below its archive's folder: no `..`, nothing through a link in it. */
+/**
+ * Whether a member stays below the folder that its archive is unpacked to: no `..`, and nothing
+ * through a link of the archive's own.
+ */
 function createInsideCheck(): (member: TarMember) => boolean {
   const links = new Set<string>();
   const spend = createNameBudget();

@@ -9,7 +9,10 @@ export type PlanBudget = ReturnType<typeof createPlanBudget>;
 /** A plan over 11,000 packages, as OpenWrt's feeds have, takes less than half of each. */
 export const PLAN_LIMITS = { steps: 400_000, entries: 50_000, depth: 500 } as const;
 
-/** @param purpose such as `install demo`. What exceeds a limit throws `plan_too_large`. */
+/**
+ * Each function throws a DepotError `plan_too_large` beyond its limit.
+ * @param purpose what is planned, such as `install demo`
+ */
 export function createPlanBudget(purpose: string) {
   const used = { steps: 0, entries: 0, depth: 0 };
   /** By feed, in parts of the limits. */
@@ -22,7 +25,7 @@ export function createPlanBudget(purpose: string) {
     throw tooLarge(purpose, reasonFor(kind), feeds[0]?.[0] ?? '');
   };
   return {
-    /** Counts readings of one dependency, for what a feed says; empty: the device's own records. */
+    /** Counts work, in readings of one dependency. @param feed empty: the device's own records */
     spend: (steps: number, feed = ''): void => use('steps', steps, feed),
     /** Counts what stays in memory until the plan is made, in dependencies. */
     keep: (entries: number, feed = ''): void => use('entries', entries, feed),

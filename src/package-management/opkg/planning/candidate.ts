@@ -40,7 +40,10 @@ interface Wanted {
   isQuiet: boolean;
 }
 
-/** The last of the best that is accepted; else what is held, what is installed, the only one. */
+/**
+ * Of what is accepted the last of the best; else what is held, else what is installed, else the
+ * only one there.
+ */
 function bestCandidate(search: Search, wanted: Wanted): Candidate | undefined {
   const matching = matchingCandidates(search, wanted.entry);
   const score = ({ record: { name } }: Candidate): number =>

@@ -43,7 +43,10 @@ export interface Candidate {
   replaces: readonly Name[];
 }
 
-/** The packages that one run of opkg knows, read as it reads them; what that takes is counted. */
+/**
+ * The packages that one run of opkg knows, read as it reads them. What that takes is counted, here
+ * and in whoever goes over them.
+ */
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
 export interface CatalogueSources {

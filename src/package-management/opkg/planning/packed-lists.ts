@@ -52,7 +52,7 @@ export async function readLists(
   return createReader(blocks, budget);
 }
 
-/** The same with a package file in the place of what feeds offer under its name. */
+/** The same with a package file, which opkg installs in place of what feeds offer by its name. */
 export function withFile({ read, find }: PackedLists, control: string): PackedLists {
   const record = { ...parseRecord(control), hasFile: true, status: '' };
   const isStandIn = record.provides !== '' || record.replaces !== '';

@@ -26,7 +26,7 @@ import { createSpace } from './space.ts';
 import { readStatusRecords } from './records.ts';
 
 /**
- * What opkg would do, found without it: its `--noaction` fetches packages, locks, and makes files.
+ * What opkg would do, found without it: `--noaction` fetches each package, locks, and makes files.
  * @throws DepotError with the code `plan_too_large` if that takes more than a plan may
  */
 export async function previewChange(

@@ -37,7 +37,7 @@ export async function restoreUnwritten(
   await note('the record of opkg from before is put back: the power went before all was written');
 }
 
-/** The status file of before a job with what others installed since; undefined: they did not. */
+/** The status file of before a job with what others installed since, if any is known. */
 function withOthers(context: StepContext, { before, now }: { before: string; now: string }) {
   const [former, database] = [parseStatus(before), parseStatus(now)];
   const own = ownPackages(context, { before: former, now: database });
