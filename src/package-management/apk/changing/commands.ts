@@ -5,7 +5,10 @@ import type { Locations } from '../database/locations.ts';
 
 /** How long apk waits for its lock; the job says so, and can be stopped. */
 const LOCK_LIMIT_S = 600;
-/** apk fetches an index older than four hours again by itself, and a plan would not hold then. */
+/**
+ * apk fetches an index older than four hours again by itself, and a plan would not hold then: only
+ * `update` is to fetch.
+ */
 const INDEX_AGE_MINUTES = 60 * 24 * 365;
 
 /** apk's commands, and those that only look. */

@@ -65,7 +65,10 @@ async function isApk(pid: number): Promise<boolean> {
     .some((word) => word.split('/').at(-1) === 'apk');
 }
 
-/** What a script of this apk left (it has APK_PACKAGE) and that writes to a pipe that apk reads. */
+/**
+ * The processes that a script of this apk left (it gives scripts a variable with the package's
+ * name) and that have the other end of a pipe that it reads.
+ */
 async function holdersOf(apk: ProcessEntry, entries: readonly ProcessEntry[]) {
   const pipes = new Set(await pipesOf(apk.pid, 'read'));
   const holders: ProcessEntry[] = [];

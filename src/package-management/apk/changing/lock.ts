@@ -16,7 +16,7 @@ export function waitForApk(
 }
 
 /**
- * Holds apk's lock (flock(2), as apk takes it) while something is done that no apk may see half.
+ * Holds apk's lock (flock(2), as apk takes it) while something is done: no apk sees half of it.
  * @throws DepotError unavailable if it cannot be had within the limit
  */
 export async function withLock<Result>(

@@ -35,7 +35,8 @@ import { restoreWorld, dropUnmet } from '../database/world-edit.ts';
 /**
  * Around apk's command. Before it: its records must be sound, and are copied; its plan must do what
  * was asked for and nothing else; what it needs is fetched and checked; no file may be another
- * package's. After it: a request that failed leaves world; what is not on record is put right.
+ * package's. After it: a request that failed leaves world, and what apk did not get to record is
+ * put right.
  */
 export function createTransactionSteps(
   installation: Installation,
@@ -132,7 +133,8 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<und
 
 /**
  * Looks at everything at once, and once more if somebody else was at work. The kernel's answer on
- * the lock takes longer than the plan: if something is fetched, the step behind that waits for it.
+ * the lock takes longer than the plan: if something is to be fetched, the step behind that waits
+ * for the answer.
  */
 async function plan(
   installation: Installation,
@@ -218,7 +220,10 @@ const CUT_OFF: Failure = {
 /** When nobody waits for the outcome of the job any more. */
 const LATER_MS = 50;
 
-/** Copies apk's record when a job is over and nobody waits; a repair and the next job wait. */
+/**
+ * Copies what apk has on record once a job is over, whose outcome need not wait for that; a repair
+ * and the next job do.
+ */
 function createLaterSave({ assertSound, copy }: Installation) {
   let waiting = new AbortController();
   let saving = Promise.resolve();

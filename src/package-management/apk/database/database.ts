@@ -49,7 +49,10 @@ export function createDatabaseReader(locations: Locations) {
     return reading;
   };
   return {
-    /** While world cannot be read, its last words count. @throws DepotError unavailable */
+    /**
+     * While world cannot be read, what it said last counts.
+     * @throws DepotError unavailable if the record is damaged
+     */
     read: (): Promise<PackageDatabase> => inTurn(readView),
     /** The same as apk has it. @throws DepotError unavailable */
     records: (): Promise<ReadonlyMap<string, InstalledRecord>> => inTurn(readRecords),
@@ -146,7 +149,10 @@ function requested(name: string): InstalledPackage {
   };
 }
 
-/** apk knows none. Without these a device cannot start, log in its owner or install anything. */
+/**
+ * apk knows no essential packages. These are the ones without which a device cannot start, log in
+ * its owner or install anything; what they depend on is needed by them.
+ */
 const ESSENTIAL = new Set([
   'base-files',
   'busybox',

@@ -22,7 +22,7 @@ export async function installTime(packages: string, name: string): Promise<numbe
 
 /**
  * What the image brought: the record below `/rom`, where OpenWrt mounts the image. Without one:
- * packages whose list has the inode time of libc's, since apk records no time of installation.
+ * packages whose list of files got its inode in the same moment as libc's (apk records no time).
  */
 export async function imagePackages(
   { onDevice }: Paths,

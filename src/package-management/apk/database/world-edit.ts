@@ -47,7 +47,10 @@ function askedIn(from: Remembering): Set<string> {
   return new Set([...names, ...(file === undefined ? [] : [file.name])]);
 }
 
-/** Takes what the job asked for and did not get out of world: each later command would fail. */
+/**
+ * Takes out of world what the job asked for and did not get: apk keeps it there, and each later
+ * command would try it again and fail with it.
+ */
 export async function dropUnmet(
   { locations, reader, environment }: Installation,
   context: Remembering,

@@ -29,7 +29,8 @@ export function recordFiles(locations: Locations): string[] {
 }
 
 /**
- * apk reads whatever stands there: it waits for the writer of a fifo, and reads devices for ever.
+ * apk reads whatever stands under such a name: it waits for the writer of a fifo, and never comes
+ * to the end of a device.
  * @throws DepotError unavailable that names the file, and what its owner can do
  */
 export async function assertReadable(files: readonly string[], { triggers }: Locations) {

@@ -9,7 +9,8 @@ export const HEAD_BYTES = 64 * 1024;
 
 /**
  * The key that signed an index, by the beginning of its file: of the third format (`packages.adb`)
- * the hexadecimal id, of the second (`APKINDEX.tar.gz`) its file name; undefined: not signed.
+ * the hexadecimal id, of the second (`APKINDEX.tar.gz`) the key's file name. undefined if it is not
+ * signed.
  */
 export function signerOf(head: Buffer): string | undefined {
   try {

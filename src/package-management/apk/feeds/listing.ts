@@ -25,7 +25,7 @@ import { readFeeds } from './feeds.ts';
 import { indexVersion } from './index-files.ts';
 import { queryOffers, type FeedSource } from './query.ts';
 
-/** What feeds' indexes offer, which apk alone can read, and what its record has of each package. */
+/** What feeds offer, by indexes that apk alone can read, and its own record, read without it. */
 export function createListing(source: FeedSource & Pick<Installation, 'reader'>): PackageListing {
   const { paths, locations } = source;
   return {

@@ -16,7 +16,10 @@ interface Gathering extends Further {
   fetching: Ahead<boolean>;
 }
 
-/** Keeps what goes while what comes is fetched, under the id and label that older records know. */
+/**
+ * Keeps what goes while what comes is fetched. Where something is kept it has the id and the label
+ * of that, by which older records know it.
+ */
 export function gatherStep(planning: Act, { keep, lock, fetching, ...ready }: Gathering): Act {
   return {
     ...ready,
@@ -58,7 +61,10 @@ export function fetchStep(installation: Installation): CommandStep {
   };
 }
 
-/** The daemon fetches what is small; if that fails or is slow, the job's command does. */
+/**
+ * What is small is fetched by the daemon itself; if that fails or takes long the job's command does
+ * it once more, where everybody sees why.
+ */
 export async function fetchSmall(installation: Installation, context: StepContext) {
   const { command, bytes } = await whatToFetch(installation, context);
   return command !== undefined && bytes <= SMALL_BYTES && fetchQuickly(command, context);

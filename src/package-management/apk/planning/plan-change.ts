@@ -86,7 +86,10 @@ async function checkUpgrade(
   chosen.write(context, { names: [] });
 }
 
-/** Everything is fetched before anything is changed: to memory, else to the disk as it has room. */
+/**
+ * Everything is fetched before anything is changed: to memory, or if it does not fit there to the
+ * disk, so far as that has room.
+ */
 async function chooseCache(
   installation: Installation,
   { note }: StepContext,

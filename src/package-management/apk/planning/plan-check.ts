@@ -216,7 +216,10 @@ function damagedSetting(fault: string, database: PackageDatabase): Failure | und
 
 const FOREIGN = /(?<= |^)(\S+?)-(\d\S*): error: uninstallable arch: (\S+)/g;
 
-/** What of a repair apk can be trusted with: it solves anew from world, too, and may do more. */
+/**
+ * What of a repair apk can be trusted with: its commands solve anew from world, too, so each has a
+ * plan that must do nothing else.
+ */
 export async function checkRepair(
   { commands, reader, imagePackages }: Installation,
   { note }: StepContext,

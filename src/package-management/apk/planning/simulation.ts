@@ -23,7 +23,10 @@ export const plannedChange = v.object({
 export type PlannedChange = v.InferOutput<typeof plannedChange>;
 
 export interface Simulation {
-  /** Whether there is a plan: the exit code counts each package that is marked broken, too. */
+  /**
+   * Whether there is a plan. The exit code does not say: it counts each package that is marked
+   * broken, in a plan, too.
+   */
   isSolved: boolean;
   exitCode: number | undefined;
   changes: PlannedChange[];
