@@ -7,7 +7,10 @@ import type { PackageTools } from './tools.ts';
 import type { Preview } from './preview.ts';
 import type { Problem, ProblemCode } from './problem.ts';
 
-/** What a request stands for: which packages a job works on. Jobs and `plan` choose by the same. */
+/**
+ * What a request stands for: which packages a job works on. Jobs and `plan` ask here, so that one
+ * cannot differ from the other.
+ */
 
 /** Of each app the meta package if one is installed or offered, else the package of that name. */
 export async function packagesToInstall(
@@ -210,7 +213,10 @@ async function blockedBy(
   return blocked;
 }
 
-/** By the manager's order of versions: what may be upgraded, and what is left at an older one. */
+/**
+ * By the manager's own order of versions: what may be upgraded, and what is left although the feeds
+ * have a newer version.
+ */
 async function upgradablePackages(tools: PackageTools) {
   const { manager } = tools;
   const [database, image] = [await manager.installed(), await manager.imagePackages()];

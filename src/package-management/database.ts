@@ -20,7 +20,10 @@ export interface InstalledPackage {
   depends: string[][];
   /** The same of what may stay away, and does not go alone once it is there. */
   recommends?: string[][];
-  /** Other names that its owner asked for it by, and that it alone meets: they go with it. */
+  /**
+   * The names under which its owner asked for it and that no other package meets, if they are not
+   * its own name alone: they have to go with it.
+   */
   askedAs?: readonly string[];
   /** It comes by itself if all of these are there, and goes with each of them. */
   comesWith?: readonly string[];

@@ -4,7 +4,7 @@ export interface Diagnosis {
   findDamage: () => Promise<Damage | undefined>;
   /** @returns who changes packages at this moment; undefined if nobody does */
   lockHolder: () => Promise<LockHolder | undefined>;
-  /** What its record binds to one file by its hash, and whether a feed has it; default: none. */
+  /** What its record binds to one file by hash, and whether a feed has that file; default: none. */
   hashPins?: () => Promise<{ name: string; isOffered: boolean }[]>;
 }
 

@@ -201,7 +201,10 @@ export function scriptOf(name: string, script: string): string {
     : `the script of ${name} that runs ${when}`;
 }
 
-/** @param ending as apk says how the script ended @param said its last words, if it had any */
+/**
+ * @param ending as apk says how the script ended
+ * @param said its last words, if it had any
+ */
 export function endOfScript(program: string, ending: string, said: string | undefined): string {
   const code = exitCodeIn(ending);
   const words = said === undefined ? [] : [quoted(said)];

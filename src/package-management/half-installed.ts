@@ -8,8 +8,8 @@ export function halfInstalled(before: PackageDatabase, after: PackageDatabase): 
 }
 
 function isNewlyHalf(entry: InstalledPackage, before: InstalledPackage | undefined): boolean {
-  const wasWhole = before?.state === 'installed' || before?.version !== entry.version;
-  return entry.state !== 'installed' && wasWhole;
+  const wasOtherwise = before?.state === 'installed' || before?.version !== entry.version;
+  return entry.state !== 'installed' && wasOtherwise;
 }
 
 /** By its own name, or because another package stands for it. */

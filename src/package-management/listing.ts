@@ -1,5 +1,6 @@
 /**
- * What there is to install, and what is said of it; a manager keeps nothing of it. Invariants:
+ * What there is to install, and what is said of it. Nothing of it is kept in memory by the package
+ * manager. Invariants:
  *  - lists and records are outside data: texts are cut, counts are bounded, and of a list that is
  *    damaged, what stands before the fault is given;
  *  - nothing is locked, fetched or changed.
@@ -84,7 +85,10 @@ export interface FileRecord {
   hash?: { algorithm: 'md5' | 'sha1' | 'sha256'; digits: string };
   mode?: number;
   uid?: number;
-  /** Without a hash: when the package was built (0: unknown) and installed, in Unix seconds. */
+  /**
+   * Where there is no hash: the time that the builder gives all files of the package (0: unknown),
+   * and that of the installation. Unix seconds.
+   */
   times?: { built: number; installed: number };
 }
 

@@ -21,7 +21,10 @@ export interface PackageManager {
   /** Folders in which a change means that the database changed. */
   watchedFolders: readonly string[];
   metaFolders: readonly string[];
-  /** The database as of now, without waiting for the program; while it writes: as it was before. */
+  /**
+   * The database as of now, read without the program and without waiting for its lock; while the
+   * program rewrites it, the last good reading.
+   */
   installed: () => Promise<PackageDatabase>;
   /**
    * At the start and after each change, while no job changes packages: copies the database as it
@@ -30,7 +33,10 @@ export interface PackageManager {
   atRest?: () => Promise<void>;
   /** What tells two builds of a version apart, by name of what is installed. Default: nothing. */
   builds?: () => Promise<ReadonlyMap<string, string>>;
-  /** The versions of these names that feeds offer to this device, the best first. */
+  /**
+   * The versions of these names that feeds' lists offer to this device, the best ones, best first.
+   * Names that no list has are absent.
+   */
   offers: (names: readonly string[]) => Promise<Map<string, Offer[]>>;
   /** The same with all that is said of them, and what is on record of what is installed. */
   listing: PackageListing;
@@ -46,8 +52,9 @@ export interface PackageManager {
   /** What people should know of the state of the packages. */
   health: () => Promise<HealthReport>;
   /**
-   * What it would do for a change, by its own rules, and what stands against that. Fetches, changes
-   * and writes nothing below the device's root, waits for no lock, and works while a job runs.
+   * What it would do for a change, by its own rules, and what stands against that. Fetches nothing,
+   * changes nothing, writes nothing below the device's root, waits for no lock, and works while a
+   * job runs.
    */
   preview: (change: PackageChange) => Promise<Preview>;
   /** Bytes free for packages, where the program looks. */
@@ -59,9 +66,12 @@ export interface PackageManager {
    * @param hold `isAuto`: once let go it counts as a dependency, or not; default: as it did before
    */
   setHold: (name: string, hold: { isHeld: boolean; isAuto?: boolean }) => Promise<void>;
-  /** Whether it weighs all that is installed: what it leaves as it was, something else keeps. */
+  /**
+   * Whether it weighs all that is installed before a change: if it ends well and leaves a package
+   * as it was, something else keeps that one back.
+   */
   isSolver: boolean;
-  /** What the program said of a failure, if anything: a hint for people, nothing goes by it. */
+  /** What the program said of a failure, if anything: a hint for people, which decides nothing. */
   explain: (command: FailedCommand) => Promise<Failure | undefined>;
   commands: PackageCommands;
   /** What has to happen around a command that changes packages, and in the repair. */
@@ -145,15 +155,24 @@ export interface TransactionSteps {
   databaseBefore: () => Promise<PackageDatabase | undefined>;
   /** Whether the command did nothing because somebody else was at work, and is to be run again. */
   wasShutOut: (context: StepContext) => Promise<boolean>;
-  /** Behind the command: puts the database right. @returns what is wrong with it or what came */
+  /**
+   * After the command: puts the database right.
+   * @returns what was wrong with it, or with what the command brought, if anything was
+   */
   mend: (context: StepContext) => Promise<Failure | undefined>;
   /** The job is judged well: from now on its outcome is what a later repair goes back to. */
   accept: () => Promise<void>;
   /** Steps at the end of each job, however it ended. */
   cleanUp: () => Step[];
-  /** Like `before`, for a repair: what was remembered stays. @returns what of it may be done */
+  /**
+   * Like `before`, ahead of the commands of a repair: what was remembered stays.
+   * @returns what of the repair may be done
+   */
   beforeRepair: (context: StepContext, repair: Repair) => Promise<Repair>;
-  /** Removes what a killed program left since then (Unix seconds). @returns its packages */
+  /**
+   * Removes what a killed program left since then (Unix seconds) and no database knows.
+   * @returns the packages that it belonged to
+   */
   removeOrphans: (context: StepContext, since: number) => Promise<string[]>;
 }
 
@@ -216,7 +235,10 @@ export interface SelfUpgradeSupport {
   settings: readonly string[];
 }
 
-/** Puts packages back as they were: from files of `SelfUpgradeSupport.pack`, or from feeds. */
+/**
+ * Puts packages back as they were before a job of several transactions: from files that
+ * `SelfUpgradeSupport.pack` made of them, or from feeds.
+ */
 export interface Restoration {
   /** What is on record of packages that no file has, for `finish`; absent ones are left out. */
   recordsOf: (names: readonly string[]) => Promise<Map<string, string>>;
@@ -227,7 +249,10 @@ export interface Restoration {
   installFiles: (files: readonly string[]) => Promise<Command>;
   /** Installs just these versions, which feeds must offer as their best. */
   installOffered: (offers: readonly Offer[]) => Command;
-  /** Puts back the records of packages that have their version again. Safe to be called again. */
+  /**
+   * Puts on record again what was, of packages that are back in the version that they had. Safe to
+   * be called again.
+   */
   finish: (records: ReadonlyMap<string, string>) => Promise<void>;
 }
 export interface PackageBackend {

@@ -31,7 +31,10 @@ export function transactionSlots<Entries extends v.ObjectEntries>(owner: string,
   return slots(owner, entries, SCOPE);
 }
 
-/** For each step of a transaction. @param isFirst of its steps: what an earlier one left is over */
+/**
+ * For each step of a transaction: from its first one on the slots are its own.
+ * @param isFirst of its steps: what an earlier transaction has left is over
+ */
 export function enterTransaction({ memory }: Remembering, name: string, isFirst: boolean): void {
   const content = memory as Content;
   const current = transactionIn(content);

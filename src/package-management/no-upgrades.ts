@@ -40,7 +40,10 @@ interface Tools {
   noUpgrades: NoUpgrades;
 }
 
-/** Those whose best version, which an upgrade would bring, such a feed has; with its name. */
+/**
+ * Of these packages those whose best version, which an upgrade would bring, such a feed has.
+ * @returns the feed by name
+ */
 export async function keptBack(
   tools: Tools,
   database: PackageDatabase,

@@ -67,7 +67,10 @@ function isAmong(text: string, list: string): boolean {
     .some((one) => (one.endsWith('*') ? text.startsWith(one.slice(0, -1)) : text === one));
 }
 
-/** What changes may cut off: by packages' names, and by the files of what is replaced or goes. */
+/**
+ * What changes may cut off: by the names of packages, which is all that is known of what comes, and
+ * by the files of what is replaced or goes.
+ */
 export async function restartsOf(
   { listing }: Pick<PackageManager, 'listing'>,
   changes: readonly Pick<PreviewedChange, 'action' | 'name'>[],

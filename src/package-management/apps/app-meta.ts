@@ -9,7 +9,10 @@ import { isPackageName, type PackageName } from '../names.ts';
 const text = v.string();
 const texts = v.array(v.string());
 
-/** What is known of an app's meta file; other keys pass through; a wrong type is left out. */
+/**
+ * What the interface knows of an app's meta file; every other key passes through. A key of another
+ * type is left out.
+ */
 export const metaFile = v.looseObject({
   title: optional(text),
   entry: optional(text),

@@ -32,7 +32,10 @@ export const accepted = transactionSlots('the judgement', {
   isDone: v.optional(v.boolean(), false),
 });
 
-/** Whether the manager may have changed anything; what is different until then is of others. */
+/**
+ * Whether the package manager may have changed anything; not before it is about to. What is
+ * different until then is of others.
+ */
 export const begun = transactionSlots('the change', { isBegun: v.optional(v.boolean(), true) });
 
 /**

@@ -103,7 +103,10 @@ async function withFile<Result>(
   }
 }
 
-/** What is there now, but in a folder that others can write, where names lead wherever they say. */
+/**
+ * What is there now. In a folder that somebody else can write names lead wherever they say: nothing
+ * of it counts.
+ */
 export async function scanFiles(scope: FileScope): Promise<FileStates> {
   const entries: [string, Stats][] = [];
   const isExcluded = (path: string): boolean =>
