@@ -44,7 +44,8 @@ const BUSY = `cannot ask for the state of apps: ${MOST_WAITING} questions wait a
 
 /**
  * The run state and addresses of apps, asked from their own scripts. Invariants:
- *  - one script runs at a time for an app, host name and version: others wait for what it says;
+ *  - of one app, host name and version one script runs at a time: whoever asks meanwhile gets what
+ *    that one says;
  *  - a status is given again only while the app's configuration, scripts and installed version are
  *    those it was asked under, for 30 s at most; one that failed is never given again;
  *  - a script has 10 s and 256 KiB, and nothing that it started is left when it is over;
@@ -195,7 +196,10 @@ interface EntryError {
 
 type EntryResult = { status: EntryStatus } | { error: EntryError };
 
-/** Judges what a script did. Its output may hold secrets: none of it goes into the message. */
+/**
+ * Judges what a script did. Its output may hold secrets (an RPC token, a password), so none of it
+ * goes into the message.
+ */
 function readEntryStatus(
   app: string,
   result: RunResult,

@@ -32,7 +32,10 @@ const WARNING =
   'This backup holds passwords and keys. Keep it where nobody else can read it. ' +
   'See docs/reference/backup.md of depotd for its format.';
 
-/** What a set is to hold beside package files: what its owner asked for, and the configuration. */
+/**
+ * What a set is to hold, beside package files: what is asked for by the owner, and the
+ * configuration of the device unless that is left out.
+ */
 export async function collect(
   tools: CollectTools,
   { id, reason }: { id: string; reason: Reason },

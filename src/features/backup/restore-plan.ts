@@ -157,7 +157,8 @@ async function unpack(
   if (!(await isPrivateFolder(folder))) {
     throw new DepotError('unavailable', `cannot restore: others may write in ${dirname(folder)}`);
   }
-  // The backup made of before lets the oldest go: not this one. Of a read-only disk none goes.
+  // The backup that is made of before lets the oldest go, which is not to be this one. Of a disk
+  // that is read-only none goes.
   const now = new Date();
   await utimes(file, now, now).catch(() => undefined);
 }

@@ -87,7 +87,11 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
     },
     /** The file that one is received to. */
     receive: async () => join(await openTrustedFolder(own), `${newId()}.received`),
-    /** Takes what was received and checked. @returns whether it is new. @throws conflict */
+    /**
+     * Takes one that was received and checked.
+     * @returns whether it was not there yet
+     * @throws DepotError conflict
+     */
     adopt: async (received: string, id: string): Promise<boolean> => {
       const target = join(await openTrustedFolder(own), `${id}.given.tar.gz`);
       const there = (await all()).find(({ manifest }) => manifest.id === id);

@@ -53,8 +53,8 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         act: async (context) => {
           const { folder, ...feed } = await choose(tools, isComing, context);
           const { key } = job.params;
-          const isNewKey = folder !== undefined && key !== undefined;
-          const newKey = isNewKey ? await feeds.newKeyName(key, folder) : undefined;
+          const bringsKey = folder !== undefined && key !== undefined;
+          const newKey = bringsKey ? await feeds.newKeyName(key, folder) : undefined;
           checked.write(context, { ...feed, folder, newKey });
         },
       },

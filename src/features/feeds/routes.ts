@@ -103,7 +103,8 @@ const FEED_URL = new RegExp(`^https?://${HOST}(?:/[A-Za-z0-9._~%!&()*+,;=:@/-]*)
 
 /**
  * It becomes a word of a line, an argument of a program and the beginning of other addresses: no
- * blank, quote, backslash or `$`, no query, fragment, nor password, which every user could read.
+ * blank, quote, backslash or `$`, no query and no fragment, and no password, which every user of
+ * the device could read there.
  */
 const feedUrl = v.pipe(
   v.string(),

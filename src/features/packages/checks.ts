@@ -11,7 +11,10 @@ import type { PackageManager } from '../../package-management/manager.ts';
 
 type Examined = Pick<PackageManager, 'name' | 'diagnosis' | 'installed'>;
 
-/** The state of the packages, as on record. @param isLive whether the kernel is the device's own */
+/**
+ * The state of the packages, as the package manager has it on record.
+ * @param isLive whether the kernel that runs is the device's own
+ */
 export function packageChecks(manager: Examined, isLive: boolean): readonly DeviceCheck[] {
   const { installed } = manager;
   return [

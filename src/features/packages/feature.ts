@@ -24,7 +24,10 @@ import { retriedStart } from '../../jobs/retried-start.ts';
 
 const MIB = 1024 ** 2;
 
-/** The watch for changes is a fifth of a start's work: the first answer does not wait for it. */
+/**
+ * When the watch for changes by others begins: it is a fifth of a start's work, and the first
+ * answer does not wait for it. It begins with a look, which takes in what changed until then.
+ */
 const WATCH_MS = 200;
 
 /** Apps and packages: what is installed, and the jobs that change it. */
@@ -50,7 +53,8 @@ export async function createPackagesFeature(
     isCopied = true;
   };
   const catalog = createCatalog({ manager, log, afterChange });
-  // A change that is done is copied by its own last step; what another one left, when all is over.
+  // A change that is done is copied by its own last step. What another one left is not, and waits
+  // for the copy until nothing of the lane is open any more.
   const endOf = queue.onChange(({ lane, state }) => {
     if (lane !== PACKAGE_LANE || !isEnded(state)) return;
     isCopied &&= state === 'done';

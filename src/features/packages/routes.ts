@@ -146,7 +146,10 @@ async function answerToken(
   return json({ token, may_write: mayWrite ? undefined : false, panel_url: url });
 }
 
-/** The job's subject and parameters. @throws DepotError bad_request for neither or both */
+/**
+ * The subject of the job, and its parameters.
+ * @throws DepotError bad_request unless there is either a name or `all`
+ */
 function upgradeTarget({
   package: name,
   all,

@@ -13,7 +13,10 @@ import { plainAct, type Plan, type Step, type StepContext } from '../../jobs/pla
 import { beforeChangeStep, type PackageTools } from '../../package-management/tools.ts';
 import type { SelfUpgradeHost } from './watcher.ts';
 
-/** @returns the newer version that lists offer, if any @throws DepotError internal: no package */
+/**
+ * @returns the newer version that the lists offer, if there is one
+ * @throws DepotError internal if the store was not installed as a package
+ */
 export async function findSelfUpgrade(manager: PackageManager): Promise<string | undefined> {
   const installed = (await manager.installed()).get(OWN_PACKAGE);
   if (!isPresent(installed)) {
@@ -47,7 +50,8 @@ const offer = slots('the upgrade', { version: v.optional(v.string()) });
 
 /**
  * self-upgrade: keeps the package that runs as a file, and hands over to a watcher that needs no
- * daemon. The daemon that finds its exit code judges: the new one, or the old one put back.
+ * daemon. The daemon that finds the watcher's exit code judges: the new one, or the old one put
+ * back.
  */
 export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
   const { selfUpgrade } = tools;

@@ -9,7 +9,7 @@ import { json } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 
-/** The store's own upgrade. Codes stand in the body, as iStore has them: an HTTP 304 has none. */
+/** The store's own upgrade. Codes stand in the body, as iStore has them: HTTP 304 has no body. */
 export function selfUpgradeRoutes({
   manager,
   submit,

@@ -31,7 +31,10 @@ export function createSelfUpgradeHost(
   return {
     /** `waiting` for a watcher; `kept` after one that could put neither version in order. */
     state,
-    /** Packs the package, as installed, into a file on flash. @throws DepotError internal */
+    /**
+     * Packs the package as it is installed into a file on flash, from which it can be put back.
+     * @throws DepotError internal, no_space
+     */
     saveOldVersion: async (name: string): Promise<void> => {
       const version = (await manager.installed()).get(name)?.version ?? '';
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -56,7 +59,10 @@ export function createSelfUpgradeHost(
     command: (): Command => watcher('now'),
     /** The watcher once more, as it is called at boot; of two, one waits for the other. */
     commandAgain: (): Command => watcher('boot'),
-    /** Removes what was kept, unless it waits for a watcher: one is called at boot after a cut. */
+    /**
+     * Removes what was kept, unless it waits for a watcher: after a power cut one is called at
+     * boot.
+     */
     forget: async (): Promise<void> => {
       if ((await state()) !== 'waiting') await rm(folder, { recursive: true, force: true });
     },

@@ -153,7 +153,8 @@ function timeOf(view: View, id: number): number {
 }
 
 /**
- * A search that nothing is called or described by, with the nearest words of names and titles.
+ * The words of a search, each that nothing is called or described by replaced by the nearest word
+ * of a name or a title.
  * @returns undefined if a word has none, too many are unknown, or nothing would change
  */
 function respell({ offered, local }: View, query: string): string | undefined {

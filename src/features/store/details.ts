@@ -195,7 +195,8 @@ const CLOCK_GRAIN_S = 2;
 
 /**
  * The newest job that was under way when the package came and says that it changed it; else the
- * newest that does not say what it changed: it may have been cut off. One runs at a time.
+ * newest of those that do not say what they changed: such a job may have been cut off. Of one lane
+ * only one runs at a time.
  */
 function findJob(jobs: readonly Job[], packageName: string, installedAt: number): Job | undefined {
   const possible = jobs.filter(

@@ -64,7 +64,10 @@ export function openStore({ paths, queue }: FeatureContext, tools: PackageTools)
       };
       return { ...pageOf(view, query, paging), lists };
     },
-    /** @param kind undefined: the app, else the package. @throws DepotError not_found */
+    /**
+     * @param kind undefined for the app of that name, or the package if there is no such app
+     * @throws DepotError not_found if there is neither
+     */
     details: async (name: string, kind?: Item['kind']): Promise<Details> => {
       const { view } = await views.current();
       const found = await readDetails(sources, view, { name, kind });

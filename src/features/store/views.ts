@@ -42,7 +42,7 @@ interface Built extends CurrentView {
  * Invariants:
  *  - whoever asks gets a view that was checked against lists and device after that;
  *  - one build at a time; those who ask meanwhile share the next check (group commit);
- *  - the lists are read again only if they changed, and not after an installation;
+ *  - the lists are read again only if they changed: an installation leaves what was read of them;
  *  - the timer exists only while something is kept;
  *  - what answers or the end of the list leave to the garbage collector is given back.
  */

@@ -86,7 +86,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     judge,
     record: async (after, { job, before }) => {
       await keepAsked(tools, after, file.package === undefined ? [] : [file.package]);
-      // Done again behind a crash it would find that nothing came: what was before is forgotten.
+      // Done again after a crash it would find that nothing came: what was before is forgotten.
       if ((await records.findByJob(job.id)) !== undefined) return;
       let ts = job.startedAt ?? unixNow();
       while ((await records.find(`${ts}-${file.md5}`)) !== undefined) ts += 1;

@@ -150,7 +150,10 @@ async function handleUpload(
   return json({ code: 0, stdout: '', stderr: '', ...aboutFile(upload), held_s: HELD_S });
 }
 
-/** What a field of the form says, unless it was said otherwise. @throws DepotError bad_request */
+/**
+ * What a field of the form says, which was not said otherwise before.
+ * @throws DepotError bad_request
+ */
 function sameFlag(name: string, before: string | undefined, value: string): string {
   checkParameters({ [name]: flag }, new Map([[name, [value]]]));
   if (before === undefined || before === value) return value;
