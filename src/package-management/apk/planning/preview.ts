@@ -6,6 +6,7 @@ import type { Preview, PreviewedChange } from '../../preview.ts';
 import { createProblem, type Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
+import type { ApkOffer } from '../feeds/offers.ts';
 import { findRefusal, purposeOf } from './plan-check.ts';
 import { findShortage, freeBytesAt, measureRoom, sizeOf, type KnownSizes } from './room.ts';
 import { simulate, type PlannedChange } from './simulation.ts';
@@ -37,7 +38,9 @@ export async function previewChange(
   const [database, records] = [await reader.read(), await reader.records()];
   const names = new Set([...change.names, ...found.changes.map(({ name }) => name)]);
   // An apk that gave no plan, or did not answer, is not asked for more.
-  const offers = await installation.offers(found.isSolved ? [...names] : []);
+  const offers: Known['offers'] = found.isSolved
+    ? await installation.offers([...names])
+    : new Map<string, ApkOffer[]>();
   const image = await installation.imagePackages();
   const refusal = findRefusal(found, { change, database, image });
   const known = { change, database, records, offers, file: change.file };
