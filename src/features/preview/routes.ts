@@ -95,14 +95,16 @@ export function previewRoutes(
           const { restore, ...plan } = await limited(() => others.restore(backup, as));
           return json({ ...(await answerOf(plan)), ...restore });
         }
+        const subjects = subjectsOf(params);
         const { previewChange } = await import('../../package-management/change-preview.ts');
-        const request = {
-          ...{ operation: wanted, subjects: subjectsOf(params) },
-          isUntranslated: isOff(params.translations),
-          isOfSystem: isOn(params.system),
-          lastFetch: lastFetch(jobs()),
-        };
-        const plan = await limited(() => previewChange(tools, request));
+        const plan = await limited(() =>
+          previewChange(tools, {
+            ...{ operation: wanted, subjects },
+            isUntranslated: isOff(params.translations),
+            isOfSystem: isOn(params.system),
+            lastFetch: lastFetch(jobs()),
+          }),
+        );
         return json(await answerOf(plan));
       },
     }),
