@@ -14,8 +14,9 @@ function isNewlyHalf(entry: InstalledPackage, before: InstalledPackage | undefin
 
 /** By its own name, or because another package stands for it. */
 export function isInstalled(database: PackageDatabase, name: string): boolean {
+  if (database.get(name)?.state === 'installed') return true;
   return [...database.values()].some(
-    (entry) => entry.state === 'installed' && [entry.name, ...entry.provides].includes(name),
+    (entry) => entry.state === 'installed' && entry.provides.includes(name),
   );
 }
 
