@@ -14,12 +14,11 @@ import { beforeChangeStep, type PackageTools } from '../../package-management/to
 import { keepAsked } from '../../package-management/transaction/keep-asked.ts';
 import { remember, transaction } from '../../package-management/transaction/transaction.ts';
 import type { FeatureContext } from '../feature.ts';
-import { comesBack, type ReportLine } from './comes-back.ts';
+import { comesBack, reportBack, restored, type ReportLine } from './comes-back.ts';
 import { filesToWrite, keepHostName, SYSTEM, writeBack } from './configuration.ts';
 import { unpackSet } from './read-set.ts';
 import type { RestoreDue } from './restore-due.ts';
 import { NO_LISTS } from './resumption.ts';
-import { reportBack, restored } from './comes-back.ts';
 import SERVICES from './services.sh';
 import { RESERVE_BYTES, type Sets } from './sets.ts';
 

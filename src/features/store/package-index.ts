@@ -1,8 +1,7 @@
 import { appOf, luciSubjectOf } from '../../package-management/names.ts';
 import { prepareText, foldColumn, foldCase, unfoldRow, type FoldedColumn } from './letter-case.ts';
 import { createNumberColumns, createNumberLists, type NumberColumns } from './number-columns.ts';
-import type { IndexRow, SourceRow } from './row.ts';
-import { createLateApps } from './row.ts';
+import { createLateApps, type IndexRow, type SourceRow } from './row.ts';
 import { isAppAt, isLuciAppAt, kindAt, kindOf } from './row-kinds.ts';
 import { createTextColumnBuilder, rowOf, type TextColumn } from './text-column.ts';
 

@@ -4,9 +4,7 @@ import type { HealthReport } from '../../http/health-report.ts';
 import type { Diagnosis } from '../diagnosis.ts';
 import { explainingLists } from '../failed-feeds.ts';
 import type { BackendContext, PackageManager } from '../manager.ts';
-import { fileRecords } from './database/installed-db.ts';
-import { findHashPins } from './changing/hold.ts';
-import { readHashes } from './database/installed-db.ts';
+import { fileRecords, readHashes } from './database/installed-db.ts';
 import { readPackageFile } from './package-file/apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
 import { readFeeds } from './feeds/feeds.ts';
@@ -19,7 +17,7 @@ import { freeBytesAt } from './planning/room.ts';
 import { createTransactionSteps } from './changing/transaction-steps.ts';
 import { packInstalled } from './package-file/repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
-import { createHold, dropOwnPins, markHeldDependencies } from './changing/hold.ts';
+import { createHold, dropOwnPins, findHashPins, markHeldDependencies } from './changing/hold.ts';
 
 /** apk 3, and its records read without it. */
 export function createApk(context: BackendContext): PackageManager {

@@ -4,8 +4,13 @@ import { isPresent, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
 import { withTag } from '../../http/etag.ts';
 import type { Log } from '../../log.ts';
-import { appItem, type AppItem, type AppMeta } from './app-meta.ts';
-import { createMetaReader, type MetaReader } from './app-meta.ts';
+import {
+  appItem,
+  createMetaReader,
+  type AppItem,
+  type AppMeta,
+  type MetaReader,
+} from './app-meta.ts';
 import { metaPackageOf, type PackageName } from '../names.ts';
 import { createChangeThrottle } from './change-throttle.ts';
 

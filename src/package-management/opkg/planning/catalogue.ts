@@ -1,9 +1,8 @@
 import { compareVersions, stepsOfComparison } from '../compare-versions.ts';
 import type { PlanBudget } from './budget.ts';
 import type { PackedLists } from './packed-lists.ts';
-import { reachableNames, type RecordRelations } from './relations.ts';
 import type { PackageRecord } from './records.ts';
-import { namesIn, type Dependency } from './relations.ts';
+import { namesIn, reachableNames, type Dependency, type RecordRelations } from './relations.ts';
 
 /** A name that opkg has met: of a package, or of something that packages provide. */
 export interface Name {

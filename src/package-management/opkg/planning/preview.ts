@@ -19,11 +19,9 @@ import {
 import { missingProblems } from './obstacles.ts';
 import { readLists, withFile, type PackedLists } from './packed-lists.ts';
 import { createRelationsReader } from './relations.ts';
-import { bytesIn } from './records.ts';
-import { findShortage } from './space.ts';
+import { bytesIn, readStatusRecords } from './records.ts';
 import { simulate, type Simulation } from './simulation.ts';
-import { createSpace } from './space.ts';
-import { readStatusRecords } from './records.ts';
+import { createSpace, findShortage } from './space.ts';
 
 /**
  * What opkg would do, found without it: `--noaction` fetches each package, locks, and makes files.

@@ -11,18 +11,19 @@ import {
   type Catalogue,
   type Name,
 } from './catalogue.ts';
-import { missingProblems, unknownProblems } from './obstacles.ts';
 import {
   conflicting,
   essential,
   gone,
   held,
+  missingProblems,
   needed,
   noSpace,
   older,
   orphansItself,
   problemOf,
   replacesItself,
+  unknownProblems,
 } from './obstacles.ts';
 import { isSatisfiedBy, namesIn } from './relations.ts';
 import type { Space } from './space.ts';

@@ -7,14 +7,13 @@ import type { OpkgCommands } from '../changing/commands.ts';
 import { waitForOpkg } from '../changing/lock.ts';
 import type { Installation } from '../installation.ts';
 import { listsSteps, type ListsTools } from '../feeds/missing-lists.ts';
-import type { Damaged } from './damaged.ts';
+import { lowerVersions, restoreVersions, type Damaged } from './damaged.ts';
 import {
   writtenAfter,
   listedFiles,
   readControl,
   wasWrittenAfter,
 } from '../database/info-folder.ts';
-import { lowerVersions, restoreVersions } from './damaged.ts';
 import { unlistedIn, unlistedSteps } from './unlisted.ts';
 import { createHash } from 'node:crypto';
 import { lstat, readFile, rm } from 'node:fs/promises';
