@@ -1,7 +1,7 @@
 /**
  * Throttle: looks at something after hints that it changed, which come in bursts. Invariants:
  *  - the first hint is followed at once (leading edge);
- *  - a hint during a look, or in the pause behind it, is followed by a look that begins after it;
+ *  - a hint during a look, or in the pause behind it, leads to a look that begins after the hint;
  *  - one more look comes when it has been quiet for a while (trailing edge), should the last one
  *    have come in the middle of a write;
  *  - looks take a quarter of the time at most, however many hints come.
