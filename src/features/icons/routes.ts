@@ -1,8 +1,8 @@
+import { join } from 'node:path';
 import { DepotError } from '../../errors.ts';
 import { revalidated } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
 import { packageName } from '../../package-management/names.ts';
-import { join } from 'node:path';
 import { readSmallBytes } from '../../device/owner-file.ts';
 import { ICON_ENDINGS } from './icon-names.ts';
 

@@ -1,7 +1,7 @@
-import * as v from 'valibot';
-import type { Notes } from '../../device/ports.ts';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Notes } from '../../device/ports.ts';
 import { parseJson } from '../../device/durable-file.ts';
 import { readSmallBytes } from '../../device/owner-file.ts';
 import { isPackageName } from '../../package-management/names.ts';

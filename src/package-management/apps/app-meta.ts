@@ -1,7 +1,7 @@
-import * as v from 'valibot';
-import { parseJson } from '../../device/durable-file.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as v from 'valibot';
+import { parseJson } from '../../device/durable-file.ts';
 import { fileVersion } from '../../device/file-version.ts';
 import type { Log } from '../../log.ts';
 import { isPackageName, type PackageName } from '../names.ts';

@@ -1,9 +1,9 @@
-import type { DepotError } from '../../../errors.ts';
-import { namesIn } from './world.ts';
-import { damagedRecord, streamRecord } from './record-file.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DepotError } from '../../../errors.ts';
 import type { FileRecord } from '../../listing.ts';
+import { namesIn } from './world.ts';
+import { damagedRecord, streamRecord } from './record-file.ts';
 
 /** What `lib/apk/db/installed` says of one package. */
 export interface InstalledRecord {

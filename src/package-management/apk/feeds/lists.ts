@@ -1,18 +1,18 @@
 import { join } from 'node:path';
-import type { FeedLists } from '../../manager.ts';
-import type { ProblemCode } from '../../problem.ts';
-import { readFeeds } from './feeds.ts';
-import { readKeyFiles } from './index-key.ts';
-import type { Locations } from '../database/locations.ts';
 import { readdir } from 'node:fs/promises';
 import * as v from 'valibot';
 import { plainAct, type Act, type CommandStep, type StepContext } from '../../../jobs/plan.ts';
+import type { FeedLists } from '../../manager.ts';
+import type { ProblemCode } from '../../problem.ts';
 import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
 import { LACKING_LISTS, needsNoList, OLD_LISTS } from '../../lists-state.ts';
 import { transactionSlots } from '../../memory.ts';
+import type { Locations } from '../database/locations.ts';
 import type { Installation } from '../installation.ts';
 import type { Simulation } from '../planning/simulation.ts';
+import { readFeeds } from './feeds.ts';
+import { readKeyFiles } from './index-key.ts';
 
 /** Of what `apk update` prints: a line or two for each feed. */
 export const MOST_OUTPUT_BYTES = 256 * 1024;

@@ -1,6 +1,6 @@
-import { splitParagraphs } from '../database/stanza.ts';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { splitParagraphs } from '../database/stanza.ts';
 import type { OpkgConfig } from '../config.ts';
 import { statusFilesIn, type Installation } from '../installation.ts';
 

@@ -1,4 +1,3 @@
-import type { Candidate } from './catalogue.ts';
 import { tmpdir } from 'node:os';
 import { freeBytesOf, isSameDisk } from '../../../device/disk/space.ts';
 import { sizeText } from '../../../format-bytes.ts';
@@ -6,6 +5,7 @@ import { appOf } from '../../names.ts';
 import type { PackageChange } from '../../manager.ts';
 import type { PreviewedChange } from '../../preview.ts';
 import { createProblem, type Problem } from '../../problem.ts';
+import type { Candidate } from './catalogue.ts';
 
 /** Free space as it becomes less from package to package. */
 export type Space = ReturnType<typeof createSpace>;

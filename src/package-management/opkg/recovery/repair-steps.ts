@@ -1,26 +1,26 @@
+import { createHash } from 'node:crypto';
+import { lstat, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Job } from '../../../jobs/job.ts';
 import { plainAct, type Step, type StepContext } from '../../../jobs/plan.ts';
+import { readPart } from '../../../device/owner-file.ts';
 import { isPresent, type PackageDatabase } from '../../database.ts';
 import { lasting, transactionSlots } from '../../memory.ts';
 import type { OpkgCommands } from '../changing/commands.ts';
 import { waitForOpkg } from '../changing/lock.ts';
 import type { Installation } from '../installation.ts';
 import { listsSteps, type ListsTools } from '../feeds/missing-lists.ts';
-import { lowerVersions, restoreVersions, type Damaged } from './damaged.ts';
 import {
   writtenAfter,
   listedFiles,
   readControl,
   wasWrittenAfter,
 } from '../database/info-folder.ts';
-import { unlistedIn, unlistedSteps } from './unlisted.ts';
-import { createHash } from 'node:crypto';
-import { lstat, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { readPart } from '../../../device/owner-file.ts';
 import { LARGEST_EMPTY_BYTES } from '../changing/content-check.ts';
 import { readConffiles } from '../database/status-paragraphs.ts';
+import { lowerVersions, restoreVersions, type Damaged } from './damaged.ts';
+import { unlistedIn, unlistedSteps } from './unlisted.ts';
 
 export interface DamageTools extends ListsTools {
   commands: OpkgCommands;
