@@ -1,6 +1,4 @@
-/**
- * How a text is checked and what it becomes; an Error of `parse` ends "cannot use … : <message>".
- */
+/** How a text is checked, and what it becomes; an Error of `parse` ends "cannot use …: ". */
 export interface Option<Value> {
   /** For docs/configuration.md: what it means, with its unit. */
   meaning: string;
@@ -105,11 +103,19 @@ export function basePath(value: string): string {
   return value;
 }
 
+/** Of a server: host, port and prefix alone. @returns it without slashes at its end */
+export function serverAddress(value: string, isAllowed: (url: URL) => boolean): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const more = [url?.username, url?.password, url?.search, url?.hash];
+  if (url === undefined || more.some((part) => part !== '') || !isAllowed(url)) {
+    throw new Error('https://host[:port][/prefix] is expected');
+  }
+  return value.replace(/\/+$/, '');
+}
+
 function isNormalisedPath(value: string): boolean {
   if (value === '/') return true;
   if (!value.startsWith('/') || /[\0\n\r]/.test(value)) return false;
-  return value
-    .slice(1)
-    .split('/')
-    .every((part) => part !== '' && part !== '.' && part !== '..');
+  const segments = value.slice(1).split('/');
+  return segments.every((part) => part !== '' && part !== '.' && part !== '..');
 }

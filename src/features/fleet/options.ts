@@ -4,6 +4,7 @@ import {
   emptyOrAbsolute,
   integer,
   list,
+  serverAddress,
   text,
   type Contradiction,
   type Section,
@@ -112,18 +113,11 @@ export const FLEET_SECTION: Section<typeof OPTIONS> = {
   },
 };
 
-/** Without TLS anybody on the way is root on this device, so that only this host may be so. */
 function addressOf(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  const hasMore = [url?.username, url?.password, url?.search, url?.hash].some(
-    (part) => part !== '',
-  );
-  if (url === undefined || hasMore || !isSafe(url)) {
-    throw new Error('https://host[:port][/prefix] is expected');
-  }
-  return value.replace(/\/+$/, '');
+  return serverAddress(value, isSafe);
 }
 
+/** Without TLS anybody on the way is root on this device, so that only this host may be so. */
 function isSafe({ protocol, hostname }: URL): boolean {
   if (protocol === 'https:') return true;
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -3,6 +3,7 @@ import {
   choice,
   emptyOrAbsolute,
   integer,
+  serverAddress,
   text,
   type Section,
   type ValuesOf,
@@ -57,16 +58,5 @@ function overlap(one: string, other: string): boolean {
 }
 
 function upstreamAddress(value: string): string {
-  if (value === '') return value;
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  const isPlain =
-    url !== undefined &&
-    url.username === '' &&
-    url.password === '' &&
-    url.search === '' &&
-    url.hash === '';
-  if (!isPlain || !/^https?:$/.test(url.protocol)) {
-    throw new Error('https://host[:port][/prefix] is expected');
-  }
-  return value.replace(/\/+$/, '');
+  return value === '' ? value : serverAddress(value, ({ protocol }) => /^https?:$/.test(protocol));
 }
