@@ -2,20 +2,12 @@ import { DepotError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import type { PlannedContainer } from './app-containers.ts';
 import { isClosedCircle, removalSet } from './dependencies.ts';
-import { noListsProblem } from './failed-feeds.ts';
+import { noListsProblem, isThere, readListsState } from './failed-feeds.ts';
 import { failureProblem, notInstalled } from './failure.ts';
-import { isThere, readListsState } from './lists-state.ts';
 import type { PackageChange, PackageManager } from './manager.ts';
 import type { PackageTools } from './tools.ts';
-import {
-  areCurrent,
-  chooseUpgrade,
-  chooseUpgradeOfAll,
-  packagesToUpgrade,
-  packagesToInstall,
-  packageToRemove,
-  type LeftPackage,
-} from './choice.ts';
+import { areCurrent, chooseUpgrade, chooseUpgradeOfAll, type LeftPackage } from './choice.ts';
+import { packagesToInstall, packagesToUpgrade, packageToRemove } from './choice.ts';
 import type { PreviewedChange } from './preview.ts';
 import { createProblem, type Problem } from './problem.ts';
 import { stoppingOf, systemFailure, type Stopping } from './system-packages.ts';
@@ -48,10 +40,7 @@ export interface ChangePreview {
 }
 
 /** What the jobs for a request would do: they choose their packages by the same functions. */
-export async function previewChange(
-  tools: PackageTools,
-  request: ChangeRequest,
-): Promise<ChangePreview> {
+export async function previewChange(tools: PackageTools, request: ChangeRequest) {
   try {
     return await planSound(tools, request);
   } catch (error) {
@@ -111,13 +100,10 @@ async function leftBy(
   { manager, containers }: PackageTools,
   targets: readonly string[],
   names: readonly string[],
-): Promise<Pick<ChangePreview, 'settings' | 'stops' | 'containers'>> {
+) {
   const { stops } = await stoppingOf(manager, targets, names);
-  return {
-    settings: await settingsOf(manager, names),
-    stops,
-    containers: await containers.planned(names),
-  };
+  const settings = await settingsOf(manager, names);
+  return { settings, stops, containers: await containers.planned(names) };
 }
 
 /** Nobody knows what the feeds have: to go by what is installed would be false comfort. */
@@ -155,14 +141,12 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
       .map((subject) => failureProblem(`remove ${subject}`, notInstalled(subject)));
     const image = await tools.manager.imagePackages();
     const names = targets.length === 0 ? [] : removalSet(database, targets, image);
-    const refused =
-      isOfSystem === true ? undefined : await systemFailure(tools.manager, targets, names);
-    if (refused !== undefined) {
+    const refused = isOfSystem !== true && (await systemFailure(tools.manager, targets, names));
+    if (refused) {
       const problem = failureProblem(`remove ${subjects.join(', ')}`, refused);
       return { names: [], asked: [], problems: [...problems, problem] };
     }
-    const isCircle = isClosedCircle(database, names);
-    return { names, asked: targets, problems, isCircle };
+    return { names, asked: targets, problems, isCircle: isClosedCircle(database, names) };
   },
   upgrade: async (tools, { subjects }) => {
     if (subjects.length === 0) {
@@ -189,10 +173,7 @@ function findDamage({ manager }: PackageTools): Promise<Problem | undefined> {
 }
 
 /** Jobs that remove need none. */
-async function findShortage(
-  { manager }: PackageTools,
-  { operation, subjects }: ChangeRequest,
-): Promise<Problem[]> {
+async function findShortage({ manager }: PackageTools, { operation, subjects }: ChangeRequest) {
   if (operation === 'remove') return [];
   const purpose = `${operation} ${subjects.length === 0 ? 'all' : subjects.join(', ')}`;
   const shortage = await problemOf('no_space', () => manager.around.needSpace(purpose));
@@ -225,10 +206,7 @@ async function emptyPlan(
   return { changes: [], problems, isPossible, freeBytes: await manager.freeBytes() };
 }
 
-/**
- * What goes with what is asked to go came as a dependency, and is not needed any more; what is
- * installed with what is asked for is its translation.
- */
+/** What goes along is a dependency that nothing needs any more; what comes along a translation. */
 function explain(
   change: PreviewedChange,
   verb: PackageChange['verb'],

@@ -1,7 +1,7 @@
 import type { Paths } from '../../device/paths.ts';
 import { DepotError } from '../../errors.ts';
 import type { ChangePreview } from '../../package-management/change-preview.ts';
-import { readListsState } from '../../package-management/lists-state.ts';
+import { readListsState } from '../../package-management/failed-feeds.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { createProblem, PROBLEM_CODES } from '../../package-management/problem.ts';
 import { comesBack, NOT_OFFERED, type ReportLine } from './comes-back.ts';

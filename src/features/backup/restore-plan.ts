@@ -7,7 +7,7 @@ import type { Job } from '../../jobs/job.ts';
 import { plainAct, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isInstalled } from '../../package-management/half-installed.ts';
 import { failureError } from '../../package-management/failure.ts';
-import { readListsState } from '../../package-management/lists-state.ts';
+import { readListsState } from '../../package-management/failed-feeds.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { chosen } from '../../package-management/memory.ts';
 import { beforeChangeStep, type PackageTools } from '../../package-management/tools.ts';

@@ -19,11 +19,8 @@ export function containersRoutes(paths: Paths, engine: EngineView): Route[] {
 async function listContainers(paths: Paths, engine: EngineView): Promise<object> {
   const all = await engine.containers();
   if (typeof all === 'string') return { engine: false, containers: [] };
-  const [scripts, sizes, restarts] = await Promise.all([
-    readAppScripts(paths),
-    engine.imageSizes(),
-    readRestarts(engine, all),
-  ]);
+  const reading = [readAppScripts(paths), engine.imageSizes(), readRestarts(engine, all)] as const;
+  const [scripts, sizes, restarts] = await Promise.all(reading);
   return {
     engine: true,
     containers: all.map((container, index) => {
@@ -49,10 +46,7 @@ const AT_ONCE = 8;
 const LIMIT_MS = 5000;
 
 /** How often each was started again; of the last ones unknown if that takes too long. */
-async function readRestarts(
-  { restarts }: EngineView,
-  containers: readonly Container[],
-): Promise<(number | undefined)[]> {
+async function readRestarts({ restarts }: EngineView, containers: readonly Container[]) {
   const until = performance.now() + LIMIT_MS;
   const counts: (number | undefined)[] = [];
   while (counts.length < containers.length && performance.now() < until) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isEnded } from '../../jobs/job.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { FeedSettings } from '../../package-management/feed-settings.ts';
-import { readListsState } from '../../package-management/lists-state.ts';
+import { readListsState } from '../../package-management/failed-feeds.ts';
 
 /**
  * Fetches the lists of the feeds by itself, `packages.update_every_h` after they were fetched last,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { runCommand } from '../../device/command.ts';
-import { removeFolder } from '../../../src/features/containers/remove-folder.ts';
+import { removeFolder } from '../../../src/features/containers/removal.ts';
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'depotd-remove-'));

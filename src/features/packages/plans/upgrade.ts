@@ -17,7 +17,7 @@ import {
   type UpgradeChoice,
   type UpgradeOfAll,
 } from '../../../package-management/choice.ts';
-import { readListsState } from '../../../package-management/lists-state.ts';
+import { readListsState } from '../../../package-management/failed-feeds.ts';
 import { judgeUpgrade } from '../../../package-management/transaction/judgement.ts';
 import { restoreLists } from './update.ts';
 

@@ -4,9 +4,14 @@ import * as v from 'valibot';
 import { plainAct, type Act, type CommandStep, type StepContext } from '../../../jobs/plan.ts';
 import type { FeedLists } from '../../manager.ts';
 import type { ProblemCode } from '../../problem.ts';
-import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
+import {
+  describeFailed,
+  LACKING_LISTS,
+  needsNoList,
+  noListsFailure,
+  OLD_LISTS,
+} from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
-import { LACKING_LISTS, needsNoList, OLD_LISTS } from '../../lists-state.ts';
 import { transactionSlots } from '../../memory.ts';
 import type { Locations } from '../database/locations.ts';
 import type { Installation } from '../installation.ts';
