@@ -3,6 +3,7 @@ import { canBeWoken } from './config/options.ts';
 import { DEFAULT_CONFIG_FILE, type ConfigSource } from './config/settings.ts';
 import { setUciOption } from './config/uci-edit.ts';
 import { createDaemonLog } from './daemon-log.ts';
+import { createSequence } from './device/concurrency-limit.ts';
 import { editOwnerFile } from './device/owner-file.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { createFeatures, SECTIONS } from './features.ts';
@@ -35,7 +36,7 @@ export async function startDaemon(source: ConfigSource) {
     config: () => config,
     log,
     stopping: stopping.signal,
-    setOption: (option, value) => writeOption(source, option, value).then(() => reloadNext()),
+    setOption: (option, value) => writeOption(source, option, value).then(() => inTurn(reload)),
   });
   const features = await createFeatures(context);
   for (const { jobs } of features) kinds.add(jobs ?? {});
@@ -94,12 +95,14 @@ export async function startDaemon(source: ConfigSource) {
       log.error({ reason: reasonOf(error) }, 'configuration not taken over');
     }
   };
-  const { started, reloadNext } = inOrder(start(config.main), reload);
-  await started;
+  // Two reloads at once would open the same new address twice, and the second take that for a
+  // fault. While it starts, requests are answered already that change options.
+  const inTurn = createSequence();
+  await inTurn(() => start(config.main));
 
   return {
     /** Reads the configuration again; one that is wrong is logged and the running one stays. */
-    reload: reloadNext,
+    reload: () => inTurn(reload),
     /** Takes no more requests, finishes those under way, leaves running jobs running. */
     stop: async (): Promise<void> => {
       stopping.abort();
@@ -114,19 +117,6 @@ export async function startDaemon(source: ConfigSource) {
 
 function warnOfWaiting(options: readonly string[], log: Log): void {
   if (options.length > 0) log.warn({ options }, 'options that apply after a restart only');
-}
-
-/**
- * Reloads come one after the other: two at once would open the same new address twice, and the
- * second take that for a fault. The first waits for the start, in which requests are answered
- * already that change options.
- */
-function inOrder(
-  started: Promise<void>,
-  reload: () => Promise<void>,
-): { started: Promise<void>; reloadNext: () => Promise<void> } {
-  let last = started.catch(() => undefined);
-  return { started, reloadNext: () => (last = last.then(reload)) };
 }
 
 function idleExitOf(
@@ -148,9 +138,8 @@ async function writeOption(
   { section, option }: { section: string; option: string },
   value: string,
 ): Promise<void> {
-  await editOwnerFile(file, (text) =>
-    setUciOption(text, { type: 'depotd', section, option }, value),
-  );
+  const place = { type: 'depotd', section, option };
+  await editOwnerFile(file, (text) => setUciOption(text, place, value));
 }
 
 const CLOSED: Answering = {

@@ -73,6 +73,14 @@ export function failureTo(
   return (error) => log.error({ ...fields, reason: reasonOf(error) }, event);
 }
 
+/** For what goes on whether it failed or not. */
+export function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Whether a system call failed so: the error itself, or what caused it at whatever depth. */
 export function isCausedBy(error: unknown, codes: readonly string[]): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

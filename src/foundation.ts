@@ -9,6 +9,7 @@ import { createDeviceEvents } from './http/device-events.ts';
 import { openJournal } from './jobs/journal/journal.ts';
 import { createJobKinds, type JobKinds } from './jobs/kinds.ts';
 import { createTaskLogs } from './jobs/log.ts';
+import type { RetentionLimits } from './jobs/pruning.ts';
 import { createQueue, type Queue } from './jobs/queue.ts';
 import { createRunner } from './jobs/runner.ts';
 
@@ -28,12 +29,10 @@ const MIB = 1024 ** 2;
  * The device and its jobs. Waits until no other daemon works with the state folder.
  * @throws DepotError unavailable if one goes on, or if the folder cannot be written
  */
-export async function createFoundation({
-  config,
-  log,
-  stopping,
-  setOption,
-}: Pick<FeatureContext, 'config' | 'log' | 'stopping' | 'setOption'>): Promise<Foundation> {
+export async function createFoundation(
+  given: Pick<FeatureContext, 'config' | 'log' | 'stopping' | 'setOption'>,
+): Promise<Foundation> {
+  const { config, log } = given;
   const paths = createPaths(config());
   const [processes, notes] = [createProcesses(), createNotes(paths.stateDir)];
   await openTrustedFolder(paths.stateDir);
@@ -51,32 +50,24 @@ export async function createFoundation({
   const kinds = createJobKinds();
   const { planOf, contradicts, request, admit } = kinds;
   const runner = createRunner({ processes, logs, log, planOf, save: journal.save });
-  const limits = (): { jobs: number; logBytes: number } => ({
-    jobs: config().main.keep_jobs,
-    logBytes: config().main.keep_log_mb * MIB,
-  });
+  const limits = (): RetentionLimits => {
+    const { keep_jobs: jobs, keep_log_mb: megabytes } = config().main;
+    return { jobs, logBytes: megabytes * MIB };
+  };
   const queue = createQueue({
     ...{ journal, logs, log, runner, processes, planOf, contradicts, limits },
     mostQueued: () => config().main.queue_max,
   });
   const context: FeatureContext = {
-    paths,
-    log,
-    config,
-    environment,
+    ...given,
+    ...{ paths, environment, processes, notes, queue, logs },
     // OpenWrt's /lib/functions.sh reads the root from it, whichever package manager is used.
     scriptEnvironment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root },
-    processes,
-    notes,
     events: createDeviceEvents(),
-    queue,
     submit: async (kind, subject, params) => {
       await admit(kind);
       return queue.submit(request(kind, subject, params));
     },
-    logs,
-    stopping,
-    setOption,
   };
   return { context, queue, kinds };
 }

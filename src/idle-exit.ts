@@ -73,14 +73,9 @@ export async function fallAsleep(ownerSocket: string, log: Log): Promise<void> {
       process.kill(process.pid, 'SIGTERM');
       return;
     }
-    const { exitCode, stderr } = await run(
-      {
-        argv: ['ubus', 'call', 'service', 'delete', '{"name":"depotd"}'],
-        cwd: '/',
-        environment: commandEnvironment(),
-      },
-      { timeoutMs: 10_000, maxBytes: 4096 },
-    );
+    const argv: [string, ...string[]] = ['ubus', 'call', 'service', 'delete', '{"name":"depotd"}'];
+    const command = { argv, cwd: '/', environment: commandEnvironment() };
+    const { exitCode, stderr } = await run(command, { timeoutMs: 10_000, maxBytes: 4096 });
     if (exitCode !== 0) throw new Error(`procd does not let it end: ${stderr.trim()}`);
   } catch (error) {
     await rm(mark, { force: true }).catch(() => undefined);

@@ -3,7 +3,7 @@ import { readConfig } from './config/config.ts';
 import { VERSION } from './config/environment.ts';
 import { DEFAULT_CONFIG_FILE, type ConfigSource } from './config/settings.ts';
 import { startDaemon, type Daemon } from './daemon.ts';
-import { DepotError, reasonOf } from './errors.ts';
+import { DepotError, reasonOf, succeeds } from './errors.ts';
 import { SECTIONS } from './features.ts';
 import { deferPerformance } from './runtime/light-clock.ts';
 import { deferFetchClasses } from './runtime/light-fetch.ts';
@@ -22,10 +22,7 @@ const EXIT_USAGE = 2;
 
 export type Main = typeof main;
 
-/**
- * @param keepCode called once the start is over: what V8 compiled for it can be kept now, and
- * before its flags change
- */
+/** @param keepCode keeps what V8 compiled: called after the start, before V8's flags change */
 export async function main(keepCode: () => void): Promise<void> {
   deferFetchClasses();
   deferPerformance();
@@ -79,35 +76,25 @@ function check(source: ConfigSource): never {
   process.exit(problems.length === 0 ? 0 : EXIT_USAGE);
 }
 
-/**
- * From the start on: a signal that comes before the daemon is up waits for it. A start that fails
- * ends the process by itself.
- */
+/** One before the daemon is up waits for it. A start that fails ends the process by itself. */
 function obeySignals(starting: Promise<Daemon>): void {
   let isStopping = false;
   const stop = (): void => {
     if (isStopping) return;
     isStopping = true;
-    void starting.then(
-      (daemon) =>
-        daemon.stop().then(
-          () => process.exit(0),
-          // Jobs go on whatever the end of the daemon.
-          () => process.exit(1),
-        ),
-      () => undefined,
-    );
+    // Jobs go on whatever the end of the daemon.
+    const endWith = async (daemon: Daemon): Promise<void> =>
+      process.exit((await succeeds(daemon.stop())) ? 0 : 1);
+    void starting.then(endWith, () => undefined);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   // Node would open a debugger, on a port where every user of the device runs code as this one.
   process.on('SIGUSR1', () => undefined);
-  process.on(
-    'SIGHUP',
-    () =>
-      void starting.then(
-        (daemon) => daemon.reload(),
-        () => undefined,
-      ),
-  );
+  process.on('SIGHUP', () => {
+    void starting.then(
+      ({ reload }) => reload(),
+      () => undefined,
+    );
+  });
 }

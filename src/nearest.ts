@@ -1,12 +1,8 @@
-/** How many letters may be wrong; fewer in short words, which are near to everything. */
-function mostMistakes(word: string): number {
-  return word.length < 4 ? 1 : 2;
-}
-
 /** The word that was probably meant, for "did you mean"; undefined if none is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   let best: { word: string; distance: number } | undefined;
-  const most = mostMistakes(word);
+  // How many letters may be wrong; fewer in short words, which are near to everything.
+  const most = word.length < 4 ? 1 : 2;
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) > most) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());

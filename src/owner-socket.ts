@@ -25,10 +25,8 @@ export async function openOwnerSocket(
 /** One that was open to others is not closed and used: who knows what they have left in it. */
 async function preparePrivateFolder(folder: string): Promise<void> {
   if ((await hasEntry(folder)) && !(await isPrivateFolder(folder))) {
-    throw new DepotError(
-      'unavailable',
-      `cannot use the folder ${folder}: it is not a folder of this user alone`,
-    );
+    const message = `cannot use the folder ${folder}: it is not a folder of this user alone`;
+    throw new DepotError('unavailable', message);
   }
   // Each folder on the way is root's, too: what was looked at cannot be replaced afterwards.
   await (await openPrivateFolder(folder)).close();

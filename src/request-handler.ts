@@ -3,22 +3,12 @@ import type { Config } from './config/config.ts';
 import { parseListenAddress } from './config/listen-address.ts';
 import { createOwnNames } from './device/own-names.ts';
 import { DepotError, reasonOf } from './errors.ts';
-import type {
-  Feature,
-  FeatureContext,
-  Overview,
-  PassThrough,
-  RequestHead,
-} from './features/feature.ts';
+import type { Feature, FeatureContext, Overview } from './features/feature.ts';
+import type { PassThrough, RequestHead } from './features/feature.ts';
 import type { HealthReport } from './http/health-report.ts';
 import { createApp } from './http/app.ts';
-import {
-  checkFieldCount,
-  checkHost,
-  checkOneHost,
-  hostForm,
-  type KnownHosts,
-} from './http/guard.ts';
+import { checkFieldCount, checkHost, checkOneHost } from './http/guard.ts';
+import { hostForm, type KnownHosts } from './http/guard.ts';
 import { calledAddress, type Ends } from './http/peer.ts';
 import type { Answering } from './http/listeners.ts';
 import type { Metric } from './http/metrics-text.ts';
@@ -27,10 +17,7 @@ import type { Route } from './http/route.ts';
 import type { Sessions } from './http/session/sessions.ts';
 
 /** What answers requests under one configuration; another configuration makes another. */
-export interface RequestHandler extends Answering {
-  /** Ends what was opened for this configuration. */
-  close: () => Promise<void>;
-}
+export type RequestHandler = Awaited<ReturnType<typeof createRequestHandler>>;
 
 export interface RequestHandlerOptions extends Pick<FeatureContext, 'paths' | 'log' | 'stopping'> {
   features: readonly Feature[];
@@ -42,13 +29,11 @@ export interface RequestHandlerOptions extends Pick<FeatureContext, 'paths' | 'l
 }
 
 /** By its raw target a request is passed on as it stands, never parsed, or the API answers. */
-export async function createRequestHandler(
-  options: RequestHandlerOptions,
-): Promise<RequestHandler> {
+export async function createRequestHandler(options: RequestHandlerOptions) {
   const hosts = knownHosts(options);
   const passed = await openPassed(options);
   const api = await createApiListener(options, { passed, hosts });
-  return {
+  const answering: Answering = {
     handle: (request, response) => {
       const owner = passed.find(({ owns }) => owns(request.url ?? ''));
       try {
@@ -65,10 +50,12 @@ export async function createRequestHandler(
     hook: passed
       .map(({ hook }) => hook((request) => isAccepted(options, request, hosts)))
       .find((hook) => hook !== undefined),
-    close: async () => {
-      await Promise.all(passed.map(({ close }) => close()));
-    },
   };
+  /** Ends what was opened for this configuration. */
+  const close = async (): Promise<void> => {
+    await Promise.all(passed.map((each) => each.close()));
+  };
+  return { ...answering, close };
 }
 
 async function openPassed({ features, config }: RequestHandlerOptions): Promise<PassThrough[]> {
@@ -90,10 +77,10 @@ async function createApiListener(
     owner: { sessions: sessionsBy('none', options), isAt: options.isForOwner },
   });
   // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
-  const errorHandler = (error: unknown): Response =>
-    refusal(new DepotError('bad_request', `cannot read the request: ${reasonOf(error)}`), {
-      isTask: false,
-    });
+  const errorHandler = (error: unknown): Response => {
+    const message = `cannot read the request: ${reasonOf(error)}`;
+    return refusal(new DepotError('bad_request', message), { isTask: false });
+  };
   // Loaded only now: it refers to the Fetch classes, whose deferral comes first.
   const { getRequestListener } = await import('@hono/node-server');
   const answer = getRequestListener(app.fetch, { errorHandler });
@@ -102,22 +89,18 @@ async function createApiListener(
 
 /** What the features say together, and what this configuration passes on. */
 function overviewOf(
-  {
-    features,
-    passed,
-    base,
-  }: { features: readonly Feature[]; passed: readonly PassThrough[]; base: string },
+  sources: { features: readonly Feature[]; passed: readonly PassThrough[]; base: string },
   routes: () => readonly Route[],
 ): Overview {
+  const { features, passed, base } = sources;
+  const all = [...features, ...passed];
   return {
     routes,
     passed: async () =>
       (await Promise.all(passed.map(({ describe }) => describe()))).flatMap((each) => each ?? []),
     documentation: async () => {
-      const all = await Promise.all(
-        features.map(async ({ documentation }) => documentation?.(base)),
-      );
-      return all.filter((each) => each !== undefined);
+      const described = features.map(async ({ documentation }) => documentation?.(base));
+      return (await Promise.all(described)).filter((each) => each !== undefined);
     },
     health: async () => {
       const own = passed.map(({ health }) => health());
@@ -129,13 +112,10 @@ function overviewOf(
       };
     },
     checks: async () => {
-      const sources = [...features, ...passed];
-      return (await Promise.all(sources.map(async ({ checks }) => checks?.()))).flatMap(
-        (each) => each ?? [],
-      );
+      const checked = await Promise.all(all.map(async ({ checks }) => checks?.()));
+      return checked.flatMap((each) => each ?? []);
     },
-    metrics: () =>
-      [...features, ...passed].flatMap((source): readonly Metric[] => source.metrics?.() ?? []),
+    metrics: () => all.flatMap((source): readonly Metric[] => source.metrics?.() ?? []),
   };
 }
 
@@ -186,13 +166,12 @@ export function refuse(response: ServerResponse, error: unknown): void {
   const { status, message } =
     error instanceof DepotError ? error : new DepotError('internal', reasonOf(error));
   const body = JSON.stringify({ code: status, msg: message });
-  response
-    .writeHead(status, {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      connection: 'close',
-    })
-    .end(body);
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
+  response.end(body);
 }
 
 function knownHosts({ config: { main }, paths }: RequestHandlerOptions): KnownHosts {

@@ -19,15 +19,10 @@ interface Waiting {
  * @param busy what one too many is told
  * @returns a limit, which throws DepotError unavailable if too many wait
  */
-export function createConcurrencyLimit({
-  most,
-  mostWaiting,
-  busy,
-}: {
-  most: number;
-  mostWaiting: number;
-  busy: string;
-}): ConcurrencyLimit {
+export function createConcurrencyLimit(
+  limit: Readonly<{ most: number; mostWaiting: number; busy: string }>,
+): ConcurrencyLimit {
+  const { most, mostWaiting, busy } = limit;
   /** By client; whose turn is next comes first. */
   const queues = new Map<string, Waiting[]>();
   let running = 0;
@@ -54,6 +49,16 @@ export function createConcurrencyLimit({
         next.begin();
       }
     }
+  };
+}
+
+/** Runs work one after the other, in order, whether what was before it failed or not. */
+export function createSequence() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
   };
 }
 

@@ -53,9 +53,7 @@ export async function startDetached(command: Command, outputDescriptor: number):
 /** Both ends of three pipes, and what libuv and the program itself open on the way. */
 const DESCRIPTORS_OF_A_START = 12;
 
-/**
- * Without them Node's spawn emits an error before execa listens for it, which would end the daemon.
- */
+/** Without them spawn emits an error before execa listens for it, which would end the daemon. */
 function hasDescriptors(): boolean {
   const descriptors: number[] = [];
   try {

@@ -64,10 +64,7 @@ function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Connecti
   });
 }
 
-async function readUsers(
-  folder: string,
-  wanted: ReadonlySet<string>,
-): Promise<Map<string, number>> {
+async function readUsers(folder: string, wanted: ReadonlySet<string>) {
   const users = new Map<string, number>();
   for (const table of ['tcp', 'tcp6']) {
     try {

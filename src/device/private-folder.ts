@@ -138,9 +138,7 @@ async function entryAt(path: string, mode: number | undefined, isQuick: boolean)
   });
 }
 
-/**
- * Not those above, which may have gone with their disk. Somebody may make it in the same moment.
- */
+/** Not those above, which may have gone with their disk. Somebody may make it just then, too. */
 export async function makeFolder(path: string, mode = 0o700): Promise<void> {
   await mkdir(path, { mode }).catch((error: unknown) => {
     if (systemCode(error) !== 'EEXIST') throw error;

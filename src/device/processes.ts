@@ -181,10 +181,7 @@ async function jobsUnderWay(): Promise<Set<string>> {
  * Whether the holder's number may stand for strangers by now. The kernel gives a number to nobody
  * else while a session has it, so that of a holder that went alone still names its session.
  */
-async function isNumberReused(
-  mark: ProcessMark,
-  entries: readonly ProcessEntry[],
-): Promise<boolean> {
+async function isNumberReused(mark: ProcessMark, entries: readonly ProcessEntry[]) {
   const found = entries.find(({ pid }) => pid === mark.pid);
   if (found !== undefined && found.startTicks !== mark.startTicks) return true;
   return (await bootId()) !== mark.bootId;

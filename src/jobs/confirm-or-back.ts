@@ -1,5 +1,6 @@
 import { uptime } from 'node:os';
 import * as v from 'valibot';
+import { createSequence } from '../device/concurrency-limit.ts';
 import type { Notes, Processes } from '../device/ports.ts';
 import { failureTo, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -68,13 +69,11 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions) {
   const entries = new Map<string, Entry>();
   let bootId: string | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let last: Promise<void> = Promise.resolve();
+  const inTurn = createSequence();
 
   const save = (): Promise<void> => {
     for (const id of entries.keys()) if (queue.get(id) === undefined) entries.delete(id);
-    const writing = last.then(() => notes.write(note, Object.fromEntries(entries)));
-    last = writing.catch(() => undefined);
-    return writing;
+    return inTurn(() => notes.write(note, Object.fromEntries(entries)));
   };
   const saveIfPossible = (): Promise<void> =>
     save().catch(failureTo(log, 'record of what is to be confirmed not written', { note }));
@@ -147,7 +146,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions) {
   };
 }
 
-/** One after the other, and each once at a time. */
+/** Takes back one after the other, and each once at a time. */
 function createGoingBack(
   { queue, log, back, uptimeS = uptime }: ConfirmOrBackOptions,
   entries: Map<string, Entry>,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDiskFull, isReadOnlyDisk } from '../device/disk/disk-full.ts';
-import { reasonOf } from '../errors.ts';
+import { reasonOf, succeeds } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Job } from './job.ts';
 import { ownLine, type TaskLogs } from './log.ts';
@@ -19,9 +19,8 @@ interface DiskWaitOptions {
 }
 
 /**
- * Lets a repair wait for a disk that cannot be written now: does the work of a step again until it
- * can be, one that is read-only, and a full one if the step needs room. The work must be safe to do
- * again.
+ * Lets a repair wait for a disk that cannot be written: the work of a step is done again while one
+ * is read-only, or full if the step needs room. It must be safe to do again.
  * @throws what the work throws for other reasons, or when the time is over
  */
 export function createDiskWait(options: DiskWaitOptions, job: Job) {
@@ -59,8 +58,6 @@ async function beginWait({ log, save }: DiskWaitOptions, job: Job, reason: strin
 
 /** @returns whether the task log says it: the log may be on that disk, too */
 function noteWait({ logs }: DiskWaitOptions, job: Job, reason: string): Promise<boolean> {
-  return logs.append(job.id, ownLine(`waiting for the disk: ${reason}`)).then(
-    () => true,
-    () => false,
-  );
+  const noted = logs.append(job.id, ownLine(`waiting for the disk: ${reason}`));
+  return succeeds(noted);
 }

@@ -67,8 +67,7 @@ async function findExit({ file, pid, isAlive }: Waiting): Promise<Exit | undefin
 }
 
 /**
- * A file that another holder wrote is what is left of one that never got its go: it says nothing
- * of this command.
+ * A file that another holder wrote, one that never got its go, says nothing of this command.
  * @throws an Error of Node if that cannot be known for the moment
  */
 async function readExit(file: string, pid: number): Promise<Exit | undefined> {
@@ -86,8 +85,5 @@ async function readExit(file: string, pid: number): Promise<Exit | undefined> {
     : undefined;
 }
 
-/**
- * A command that went without leaving a code was killed together with its holder: 128 + SIGKILL, as
- * a shell says it.
- */
+/** Of a command that left no code: it was killed with its holder. 128 + SIGKILL, as in shells. */
 export const KILLED = 137;

@@ -14,10 +14,7 @@ export const JOB_STATES = [
 
 export type JobState = (typeof JOB_STATES)[number];
 
-/**
- * Which state may follow which. `interrupted`: the machine went down under the job. Nothing
- * leaves an ended state.
- */
+/** Which may follow which; none an ended one. `interrupted`: the machine went down under it. */
 const FOLLOWERS: Readonly<Record<JobState, readonly JobState[]>> = {
   queued: ['running', 'stopped'],
   running: ['done', 'failed', 'stopped', 'interrupted'],
@@ -59,10 +56,7 @@ const verdict = v.object({
 export const JOB_ENTRIES = {
   id: jobId,
   kind: v.string(),
-  /**
-   * Jobs of one lane run one at a time, in the order in which they came; lanes run side by side.
-   * The features name them.
-   */
+  /** Jobs of one lane run one at a time, as they came; lanes, named by features, side by side. */
   lane: v.string(),
   /** What the job works on, such as a package's name: jobs that contradict each other share it. */
   subject: v.string(),
@@ -142,9 +136,7 @@ export type Submission =
   /** A queued job that the request contradicts. */
   | { conflict: Job };
 
-/**
- * 32 hexadecimal digits from the system's random source: nobody guesses it, and none comes twice.
- */
+/** 32 random hexadecimal digits: nobody guesses it, and none comes twice. */
 export function newId(): string {
   return randomBytes(16).toString('hex');
 }

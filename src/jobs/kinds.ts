@@ -28,22 +28,16 @@ export function createJobKinds() {
   const kindOf = (name: string): JobKind => {
     const kind = known.get(name);
     if (kind !== undefined) return kind;
-    throw new DepotError(
-      'internal',
-      `cannot go on with a job of the kind "${name}": this version does not know it`,
-    );
+    const message = `cannot go on with a job of the kind "${name}": this version does not know it`;
+    throw new DepotError('internal', message);
   };
   /** @throws DepotError internal if this version knows no such kind, or not in the job's lane */
   const planOf = (job: Job): Plan => {
     const { lane, plan } = kindOf(job.kind);
+    if (job.lane === lane) return plan(job);
     // It would run beside those that it must not run beside.
-    if (job.lane !== lane) {
-      throw new DepotError(
-        'internal',
-        `cannot go on: no ${job.kind} runs in the lane "${job.lane}"`,
-      );
-    }
-    return plan(job);
+    const message = `cannot go on: no ${job.kind} runs in the lane "${job.lane}"`;
+    throw new DepotError('internal', message);
   };
   return {
     /** @throws Error if another feature has brought a kind of that name */

@@ -48,11 +48,8 @@ export function createLanes(run: (job: Job) => Promise<void>) {
     /** Removes a waiting job from its line. */
     remove: (job: Job): void => {
       held.delete(job);
-      const line = lines.get(job.lane) ?? [];
-      lines.set(
-        job.lane,
-        line.filter((other) => other !== job),
-      );
+      const rest = (lines.get(job.lane) ?? []).filter((other) => other !== job);
+      lines.set(job.lane, rest);
     },
     /** How many wait, in all lanes. */
     count: (): number => [...lines.values()].flat().length,

@@ -20,24 +20,17 @@ export async function createTaskLogs(folder: string) {
   const makeFolders = async (): Promise<void> => {
     for (const path of [folder, exitFolder]) await openTrustedFolder(path);
   };
-  await makeFolders().catch((error: unknown) => {
-    throw new DepotError('unavailable', `cannot write task logs to ${folder}: ${reasonOf(error)}`, {
-      cause: error,
-    });
+  await makeFolders().catch((cause: unknown) => {
+    const message = `cannot write task logs to ${folder}: ${reasonOf(cause)}`;
+    throw new DepotError('unavailable', message, { cause });
   });
   /** Makes the folders anew where somebody has cleared them away. */
   const keepFolders = async (): Promise<void> => {
     if (!(await isThere(exitFolder))) await makeFolders();
   };
-  /**
-   * Gets the exit code of a job's n-th command. In a folder of its own, so that a watch on it is
-   * not woken by output.
-   */
+  /** For a job's n-th command; in a folder of its own, whose watch is not woken by output. */
   const exitFileOf = (id: string, run: number): string => join(exitFolder, `${id}.${run}`);
-  /**
-   * Bytes written so far; undefined if there is no log (not started yet, pruned, or lost with a
-   * tmpfs).
-   */
+  /** Bytes so far; undefined if there is no log: not begun, pruned, or lost with a tmpfs. */
   const size = async (id: string): Promise<number | undefined> =>
     (await stat(fileOf(id)).catch(() => undefined))?.size;
 
@@ -58,10 +51,7 @@ export async function createTaskLogs(folder: string) {
       await appendFile(fileOf(id), text, { mode: 0o600 });
     },
     keepFolders,
-    /**
-     * Resolves when the log has grown beyond `offset`, `wake` was called for the job, the time is
-     * over or the signal aborts.
-     */
+    /** Until the log is longer than `offset`, `wake` is called, the time is over or it aborts. */
     waitForMore: async (
       id: string,
       options: { offset: number; timeoutMs: number; signal?: AbortSignal },
@@ -100,11 +90,8 @@ export async function createTaskLogs(folder: string) {
     /** Removes the files of jobs that nobody knows any more. */
     removeUnknown: async (isKnown: (id: string) => boolean) => {
       // What lies in other folders, or behind links, is somebody else's.
-      const names = [
-        ...(await readdir(folder)),
-        ...(await readdir(exitFolder)).map((name) => join('exits', name)),
-      ];
-      for (const name of names) {
+      const exits = (await readdir(exitFolder)).map((name) => join('exits', name));
+      for (const name of [...(await readdir(folder)), ...exits]) {
         const id = /(?:^|\/)([0-9a-f]{32})\./.exec(name)?.[1];
         if (id !== undefined && !isKnown(id)) await rm(join(folder, name), { force: true });
       }

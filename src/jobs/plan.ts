@@ -3,9 +3,8 @@ import type { DepotError } from '../errors.ts';
 import type { Job } from './job.ts';
 
 /**
- * The steps of a job: a pure function of its kind and parameters. `repair` runs when the job
- * failed, was stopped or was interrupted, so that nothing stays half done. Ids are unique within
- * each of the two lists.
+ * The steps of a job, a pure function of its kind and parameters. `repair` runs when it has not
+ * ended well, so that nothing stays half done. Ids are unique within each of the two lists.
  */
 export interface Plan {
   steps: Step[];
@@ -22,9 +21,7 @@ interface StepBase {
   id: string;
   /** What people read while the job is at this step. */
   label: string;
-  /**
-   * Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too.
-   */
+  /** A stop comes too late for it: what the job is for is done, and the rest is to be, too. */
   isLate?: boolean;
   /**
    * For a repair, which waits for a disk that is read-only: whether it waits for a full one, too,
@@ -60,10 +57,7 @@ export interface CommandStep extends StepBase {
   mustSucceed: boolean;
   /** What such a failure means; default: a sentence with the exit code. */
   failure?: (context: StepContext) => Promise<DepotError>;
-  /**
-   * Looks after the command while it runs, also when another daemon takes it up.
-   * @returns how to stop that
-   */
+  /** While the command runs, also when another daemon takes it up. @returns how to stop that */
   supervise?: (context: StepContext) => () => void;
   /** Reads from the end of its output how much of it is done: 0 to 100. */
   percentIn?: (tail: string, context: StepContext) => number | undefined;
@@ -90,10 +84,7 @@ export interface StepContext {
   note: (line: string) => Promise<void>;
   /** The first bytes of what the job's last command printed, as text. */
   printed: (bytes: number) => Promise<string>;
-  /**
-   * The last whole lines of what the job's last command printed, of at most so many bytes. What the
-   * daemon itself has added since is among them.
-   */
+  /** Its last whole lines of at most so many bytes, with what the daemon has added since. */
   lastPrinted: (bytes: number) => Promise<string>;
   /** Whether what the job's last command was to write down is on the disk (Command.writesDown). */
   isWritten: boolean;
@@ -107,8 +98,6 @@ export interface StepContext {
   reportResult: (more: Readonly<Record<string, unknown>>) => void;
   /** For a repair: adds a clause to the job's error, once. */
   addToError: (clause: string) => void;
-  /**
-   * For a repair: nothing of what the job is for is missing after all, so that it ends as done.
-   */
+  /** For a repair: nothing is missing after all, so that the job ends as done. */
   callDone: () => void;
 }

@@ -19,9 +19,8 @@ export function moveTo(job: Job, steps: readonly Step[], index: number): void {
 }
 
 /**
- * The index of the step that the job is at, as this plan has it. A job whose step is not in the
- * plan any more goes on behind the last of its steps that is. One that has not begun is at the
- * first step.
+ * The index of the step that the job is at. One whose step the plan lacks goes on behind the last
+ * of its steps that it has.
  * @throws DepotError internal if the plan holds none of the steps that the job has behind it
  */
 export function indexOfPosition(job: Readonly<Job>, steps: readonly Step[]): number {
@@ -39,10 +38,7 @@ export function indexOfPosition(job: Readonly<Job>, steps: readonly Step[]): num
   );
 }
 
-/**
- * The index that a jump leads to.
- * @throws DepotError internal if the plan has no such step
- */
+/** The index that a jump leads to. @throws DepotError internal if the plan has no such step */
 export function indexOfJump(steps: readonly Step[], id: string): number {
   const index = indexOf(steps, id);
   if (index !== undefined) return index;

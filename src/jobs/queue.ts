@@ -3,16 +3,8 @@ import { DepotError, failureTo, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { endOrphans, settleJob } from './endings.ts';
 import { EXPLANATIONS, facts } from './explanation.ts';
-import {
-  checkChange,
-  ENDED_WITHOUT_CODE,
-  isEnded,
-  newId,
-  unixNow,
-  type Job,
-  type Lane,
-  type Submission,
-} from './job.ts';
+import { checkChange, ENDED_WITHOUT_CODE, isEnded, newId, unixNow } from './job.ts';
+import type { Job, JobState, Lane, Submission } from './job.ts';
 import { createJobIndex, prune, type JobIndex, type Pruned } from './job-index.ts';
 import type { Journal } from './journal/journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
@@ -158,9 +150,8 @@ function createAcceptance(
   return async (request) => {
     const queued = lanes.count() + beingWritten;
     if (queued >= options.mostQueued()) {
-      throw new DepotError('unavailable', `cannot take a task: ${queued} are waiting already`, {
-        explanation: EXPLANATIONS.queueFull,
-      });
+      const message = `cannot take a task: ${queued} are waiting already`;
+      throw new DepotError('unavailable', message, { explanation: EXPLANATIONS.queueFull });
     }
     const job = newJob(request);
     showFirstStep(options, job);
@@ -211,9 +202,8 @@ function checkAdopted(options: QueueOptions, job: Job): void {
 
 /** What a daemon before this one did not get done: first what it was at, then what waited. */
 function leftOvers(jobs: readonly Job[]): Job[] {
-  return (['running', 'queued'] as const).flatMap((left) =>
-    jobs.filter(({ state }) => state === left),
-  );
+  const inState = (wanted: JobState): Job[] => jobs.filter(({ state }) => state === wanted);
+  return [...inState('running'), ...inState('queued')];
 }
 
 /** The job does not begin while its end is being written, and counts as stopped once that is. */

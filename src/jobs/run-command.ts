@@ -11,10 +11,7 @@ import { contextOf } from './step-context.ts';
 import { endProcesses } from './stopping.ts';
 import type { Job } from './job.ts';
 
-/**
- * A repair undoes; a command of it that hangs (a script that stops a service, say) must not hold
- * the lane for ever.
- */
+/** A command of a repair that hangs, as a script may, must not hold the lane for ever. */
 const REPAIR_LIMIT_MS = 5 * 60_000;
 
 export async function runCommand(run: Run, step: CommandStep, context: StepContext): Promise<void> {
@@ -27,10 +24,8 @@ export async function runCommand(run: Run, step: CommandStep, context: StepConte
   });
   if (exit === undefined) return;
   if (exit === 'not-run') {
-    throw new DepotError(
-      'internal',
-      `cannot start ${step.label}: the daemon went down before it was to run`,
-    );
+    const message = `cannot start ${step.label}: the daemon went down before it was to run`;
+    throw new DepotError('internal', message);
   }
   const exitCode = exit === 'lost' ? KILLED : exit.exitCode;
   if (isSignalled(exitCode)) await endLeftOvers(run, exit);
@@ -50,9 +45,8 @@ export function isSignalled(exitCode: number): boolean {
 }
 
 /**
- * What a command started may outlive it if it was killed: a package's script may outlive its
- * package manager, rsync's other end its caller. The job ends it before it goes on, or it would run
- * beside the repair.
+ * What a command started may outlive it if it was killed, as a package's script its manager. It is
+ * ended first, or it would run beside the repair.
  */
 async function endLeftOvers({ job, processes, logs }: Run, exit: Exit): Promise<void> {
   if (job.process === undefined) return;
@@ -65,11 +59,7 @@ async function endLeftOvers({ job, processes, logs }: Run, exit: Exit): Promise<
 }
 
 /** @returns undefined if the step has nothing to run */
-async function exitOf(
-  run: Run,
-  step: CommandStep,
-  context: StepContext,
-): Promise<Exit | undefined> {
+async function exitOf(run: Run, step: CommandStep, context: StepContext) {
   const { job } = run;
   if (job.process === undefined) return startAndWait(run, step, context);
   const exit = await waitForCommand(run, step);
@@ -79,11 +69,7 @@ async function exitOf(
   return startAndWait(run, step, context);
 }
 
-async function startAndWait(
-  run: Run,
-  step: CommandStep,
-  context: StepContext,
-): Promise<Exit | undefined> {
+async function startAndWait(run: Run, step: CommandStep, context: StepContext) {
   const { job, logs, save } = run;
   // A step ahead of it that has nothing to run leaves it waiting.
   const isLogThere = (await logs.size(job.id)) !== undefined;
@@ -157,11 +143,7 @@ const LAST_OUTPUT_MS = 2000;
 const LOOK_MS = 5;
 
 /** The exit code is there somewhat before the terminal, and with it the holder, has gone. */
-async function hasGone(
-  { processes }: Run,
-  mark: ProcessMark,
-  ended: Promise<unknown> | undefined,
-): Promise<void> {
+async function hasGone({ processes }: Run, mark: ProcessMark, ended?: Promise<unknown>) {
   if (ended !== undefined) {
     await Promise.race([ended, delay(LAST_OUTPUT_MS, undefined, { ref: false })]);
     return;
@@ -172,11 +154,9 @@ async function hasGone(
   }
 }
 
-async function waitForCommand(
-  run: Run,
-  step: CommandStep,
-  ended?: HeldProcess['ended'],
-): Promise<Exit> {
+type Ended = HeldProcess['ended'];
+
+async function waitForCommand(run: Run, step: CommandStep, ended?: Ended): Promise<Exit> {
   const { job, processes, logs, abort } = run;
   const mark = job.process;
   if (mark === undefined) return 'not-run';
@@ -191,17 +171,13 @@ async function waitForCommand(
   abort.signal.addEventListener('abort', stopIfAsked, { once: true });
   const limit = job.phase === 'repair' ? setTimeout(stop, REPAIR_LIMIT_MS) : undefined;
   try {
+    const isAlive = async (): Promise<boolean> => {
+      // At its end the holder leaves the code there.
+      await logs.keepFolders().catch(() => undefined);
+      return processes.isAlive(mark);
+    };
     const file = logs.exitFileOf(job.id, job.runs);
-    const exit = await waitForExit({
-      file,
-      pid: mark.pid,
-      isAlive: async () => {
-        // At its end the holder leaves the code there.
-        await logs.keepFolders().catch(() => undefined);
-        return processes.isAlive(mark);
-      },
-      ...(ended === undefined ? {} : { ended }),
-    });
+    const exit = await waitForExit({ file, pid: mark.pid, isAlive, ...(ended && { ended }) });
     run.isWritten = typeof exit === 'object' && exit.isWritten;
     run.printed = hasGone(run, mark, ended);
     // The command may go before what it started does.
@@ -217,11 +193,7 @@ const READ_MS = 1000;
 /** The end of the log that is read. */
 const TAIL_BYTES = 4096;
 
-/**
- * Keeps `job.percent` as the command's output has it. A command that another daemon started is read
- * as well.
- * @returns how to end that
- */
+/** Keeps `job.percent` as the command's output has it. @returns how to end that */
 function watchPercent({ percentIn }: CommandStep, context: StepContext, job: Job): () => void {
   if (percentIn === undefined) return () => undefined;
   let hasEnded = false;

@@ -9,11 +9,11 @@ export function contextOf(
   step: Step,
 ): StepContext {
   const { job, logs, abort } = run;
+  const mayBeStopped = job.phase === 'steps' && step.isLate !== true;
   return {
     job,
     memory: structuredClone(job.memory),
-    signal:
-      job.phase === 'steps' && step.isLate !== true ? abort.signal : new AbortController().signal,
+    signal: mayBeStopped ? abort.signal : new AbortController().signal,
     note: async (line) => {
       await run.printed;
       await logs.append(job.id, ownLine(line));

@@ -12,11 +12,9 @@ export function translationsIn(database: PackageDatabase, packageName: string): 
 
 /** The installed packages that meet a dependency: by name, or because they provide it. */
 function providersOf(database: PackageDatabase, names: readonly string[]): InstalledPackage[] {
-  return [...database.values()].filter(
-    (entry) =>
-      isPresent(entry) &&
-      names.some((name) => entry.name === name || entry.provides.includes(name)),
-  );
+  const answers = ({ name, provides }: InstalledPackage): boolean =>
+    names.some((wanted) => name === wanted || provides.includes(wanted));
+  return [...database.values()].filter((entry) => isPresent(entry) && answers(entry));
 }
 
 /**
@@ -129,11 +127,8 @@ export function isNeeded(...question: Parameters<typeof dependentsOf>): boolean 
 export function isClosedCircle(database: PackageDatabase, names: readonly string[]): boolean {
   const gone = new Set(names);
   const going = names.map((name) => database.get(name)).filter(isPresent);
-  const staysNeeded = going.some((entry) => entry.isEssential || isNeeded(database, entry, gone));
-  return (
-    !staysNeeded &&
-    going.some((entry, index) => going.slice(index).some((later) => needs(later, entry)))
-  );
+  if (going.some((entry) => entry.isEssential || isNeeded(database, entry, gone))) return false;
+  return going.some((entry, index) => going.slice(index).some((later) => needs(later, entry)));
 }
 
 /** Whether the first depends on the second: by name, or by what that provides. */
@@ -160,10 +155,9 @@ export function dependentsFirst(database: PackageDatabase, names: readonly strin
   const ordered: string[] = [];
   const walk = (name: string, path: ReadonlySet<string>): void => {
     if (ordered.includes(name) || path.has(name)) return;
-    const dependents = names.filter(
-      (other) =>
-        other !== name && wantedBy(database.get(other)).some((wanted) => wanted.includes(name)),
-    );
+    const isWantedBy = (other: string): boolean =>
+      wantedBy(database.get(other)).some((wanted) => wanted.includes(name));
+    const dependents = names.filter((other) => other !== name && isWantedBy(other));
     for (const dependent of dependents) walk(dependent, new Set([...path, name]));
     ordered.push(name);
   };

@@ -2,14 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { isShortage } from '../device/shortage.ts';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import { sizeText } from '../format-bytes.ts';
-import {
-  ADVICE,
-  createProblem,
-  nameOnce,
-  remedyOf,
-  type Problem,
-  type ProblemCode,
-} from './problem.ts';
+import { ADVICE, createProblem, nameOnce, remedyOf } from './problem.ts';
+import type { Problem, ProblemCode } from './problem.ts';
 
 /** Why a change of packages failed, as far as it can be told. */
 export interface Failure {
@@ -67,12 +61,8 @@ export function plainLines(output: string): string[] {
   return stripVTControlCharacters(output)
     .split(/\r?\n|\r/)
     .filter((line) => !line.startsWith('depotd: '))
-    .map((line) =>
-      line
-        .slice(0, MOST_LINE_CHARACTERS)
-        .replace(/\p{Cc}+/gu, ' ')
-        .trimEnd(),
-    );
+    .map((line) => line.slice(0, MOST_LINE_CHARACTERS).replace(/\p{Cc}+/gu, ' '))
+    .map((line) => line.trimEnd());
 }
 
 /** A pattern for whole lines of a text, in pieces that a page has room for. */
@@ -119,9 +109,8 @@ const MOST_QUOTED_CHARACTERS = 200;
 
 export function quoted(text: string): string {
   const line = text.trim();
-  const shown =
-    line.length > MOST_QUOTED_CHARACTERS ? `${line.slice(0, MOST_QUOTED_CHARACTERS)}…` : line;
-  return `"${shown}"`;
+  if (line.length <= MOST_QUOTED_CHARACTERS) return `"${line}"`;
+  return `"${line.slice(0, MOST_QUOTED_CHARACTERS)}…"`;
 }
 
 /** What the exit codes of wget(1) say; uclient-fetch has the same. */
@@ -149,10 +138,9 @@ export function unmetDependency(name: string, needed: string): Failure {
 
 /** What a package file is refused with when it is looked at, before any job is made of it. */
 export function unusableFile(why: string, cause?: unknown): DepotError {
-  return new DepotError('bad_request', `cannot take the file as a package: ${why}`, {
-    cause,
-    explanation: explained('damaged_package'),
-  });
+  const explanation = explained('damaged_package');
+  const message = `cannot take the file as a package: ${why}`;
+  return new DepotError('bad_request', message, { cause, explanation });
 }
 
 /** It could not be installed anyway, and what is small may unpack to a thousand times its size. */
@@ -196,9 +184,8 @@ const RUNS: Readonly<Record<string, string>> = {
 /** A script of a package in its owner's words; the log has the program's. */
 export function scriptOf(name: string, script: string): string {
   const when = RUNS[script];
-  return when === undefined
-    ? `the ${script} script of ${name}`
-    : `the script of ${name} that runs ${when}`;
+  if (when === undefined) return `the ${script} script of ${name}`;
+  return `the script of ${name} that runs ${when}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { timeLimit } from '../device/command.ts';
+import { timeLimit, type Command } from '../device/command.ts';
 import { freeBytesOf } from '../device/disk/space.ts';
 import { run } from '../device/exec.ts';
 import type { Paths } from '../device/paths.ts';
@@ -78,12 +78,11 @@ async function fetchFiles(feed: Feed, files: readonly FeedFile[], options: Fetch
       continue;
     }
     const asked = { name: feed.name, url: file.url };
-    throw (await isFull(options.folder))
-      ? unusableFeed(asked, 'no_space', { reason: `${options.folder} has no room for it` })
-      : unusableFeed(asked, 'download_failed', {
-          reason: fault,
-          ...(await redirectOf(feed, file.url, options.signal)),
-        });
+    if (await isFull(options.folder)) {
+      throw unusableFeed(asked, 'no_space', { reason: `${options.folder} has no room for it` });
+    }
+    const redirect = await redirectOf(feed, file.url, options.signal);
+    throw unusableFeed(asked, 'download_failed', { reason: fault, ...redirect });
   }
 }
 
@@ -105,19 +104,15 @@ async function fetchFile(
   const timer = setInterval(() => {
     void sizeOf(target).then((size) => size > mostBytes && tooLarge.abort());
   }, LOOK_MS);
+  const command: Command = {
+    argv: ['wget', '-q', '-T', `${SILENCE_S}`, '-O', target, url],
+    environment: { ...environment, WGETRC: join(folder, SETTINGS_NAME) },
+    cwd: folder,
+  };
+  const limits = { timeoutMs: LIMIT_MS, maxBytes: 64 * 1024 };
   try {
-    const { exitCode, cutShortBy, stderr } = await run(
-      {
-        argv: ['wget', '-q', '-T', `${SILENCE_S}`, '-O', target, url],
-        environment: { ...environment, WGETRC: join(folder, SETTINGS_NAME) },
-        cwd: folder,
-      },
-      {
-        timeoutMs: LIMIT_MS,
-        maxBytes: 64 * 1024,
-        signal: AbortSignal.any([signal, tooLarge.signal]),
-      },
-    );
+    const ended = AbortSignal.any([signal, tooLarge.signal]);
+    const { exitCode, cutShortBy, stderr } = await run(command, { ...limits, signal: ended });
     if ((await sizeOf(target)) > mostBytes) return `it is larger than ${sizeText(mostBytes)}`;
     if (cutShortBy !== undefined) return `it did not come within ${LIMIT_MS / 1000} s`;
     if (exitCode === undefined) return `wget cannot be started: ${stderr.slice(0, 200)}`;
@@ -128,20 +123,16 @@ async function fetchFile(
 }
 
 async function sizeOf(file: string): Promise<number> {
-  return stat(file).then(
-    ({ size }) => size,
-    () => 0,
-  );
+  return (await stat(file).catch(() => undefined))?.size ?? 0;
 }
 
 const LOOK_LIMIT_MS = 5000;
 const MOST_SHOWN = 300;
 
 /**
- * Whether it was a redirection that a download failed at: wget does not say, and uclient-fetch
- * follows none that leads where it cannot go. One request for the head alone, not followed.
+ * Whether a download failed at a redirection: wget does not say, and uclient-fetch follows none
+ * that leads where it cannot go. One request for the head alone, not followed.
  * @param asked the file that could not be fetched
- * @returns as a clause, and what can be done
  */
 export async function redirectOf(
   { url }: Pick<Feed, 'url'>,
@@ -154,12 +145,10 @@ export async function redirectOf(
   const name = new URL(asked).pathname.split('/').at(-1) ?? '';
   // Another file is no list: a network's log-in page answers so.
   const isList = name !== '' && new URL(target).pathname.endsWith(`/${name}`);
-  const address =
-    isList && target.endsWith(file) ? target.slice(0, -file.length || undefined) : target;
-  return {
-    reason: `it answers with a redirect to ${address.slice(0, MOST_SHOWN)}`,
-    remedy: isList ? ADVICE.redirected : ADVICE.webPage,
-  };
+  const isFeed = isList && target.endsWith(file);
+  const address = isFeed ? target.slice(0, target.length - file.length) : target;
+  const reason = `it answers with a redirect to ${address.slice(0, MOST_SHOWN)}`;
+  return { reason, remedy: isList ? ADVICE.redirected : ADVICE.webPage };
 }
 
 /** @returns a URL that may be shown: without a password, each odd byte as an escape */

@@ -88,12 +88,8 @@ export function feedRemedyOf(code: ProblemCode): string {
 
 /** @param name of the package that it is about; without one the remedy speaks of "the package" */
 export function createProblem(code: ProblemCode, message: string, name?: string): Problem {
-  return {
-    code,
-    ...(name === undefined ? {} : { package: name }),
-    message: nameOnce(message),
-    remedy: remedyOf(code, name),
-  };
+  const about = name === undefined ? {} : { package: name };
+  return { code, ...about, message: nameOnce(message), remedy: remedyOf(code, name) };
 }
 
 export function remedyOf(code: ProblemCode, name = 'the package'): string {
@@ -115,17 +111,14 @@ export function nameOnce(message: string): string {
   const word = String.raw`${escaped}(?:-\d\S*-r\d+)?`;
   const end = String.raw`(?=$|[ ,;:])`;
   const inQuotes = /("[^"]*")/;
+  const itsPart = new RegExp(`\\bthe (script|files?|size) of ${word}${end}`, 'g');
+  const before = String.raw`(?<=^|[:;,] |\b(?:offers|have|of|without|needs?) )`;
+  const itself = new RegExp(`${before}${word}${end}`, 'g');
   const pieces = message.slice(head.length).split(inQuotes);
-  const said = pieces.map((piece) =>
-    inQuotes.test(piece)
-      ? piece
-      : piece
-          .replace(new RegExp(`\\bthe (script|files?|size) of ${word}${end}`, 'g'), 'its $1')
-          .replace(
-            new RegExp(`(?<=^|[:;,] |\\b(?:offers|have|of|without|needs?) )${word}${end}`, 'g'),
-            'it',
-          )
-          .replace(/(?<=^| )it (?=\d)/g, 'version '),
-  );
+  const said = pieces.map((piece) => {
+    if (inQuotes.test(piece)) return piece;
+    const short = piece.replace(itsPart, 'its $1').replace(itself, 'it');
+    return short.replace(/(?<=^| )it (?=\d)/g, 'version ');
+  });
   return head + said.join('');
 }

@@ -62,9 +62,9 @@ const SIGNS: readonly Signs[] = [
 ];
 
 function isAmong(text: string, list: string): boolean {
-  return list
-    .split(' ')
-    .some((one) => (one.endsWith('*') ? text.startsWith(one.slice(0, -1)) : text === one));
+  const isOf = (one: string): boolean =>
+    one.endsWith('*') ? text.startsWith(one.slice(0, -1)) : text === one;
+  return list.split(' ').some(isOf);
 }
 
 /**

@@ -86,10 +86,6 @@ export async function systemFailure(
   if (first === undefined) return undefined;
   const along = targets.includes(first) ? '' : `${found.join(', ')} would go with it: `;
   const reason = `${along}${stops.map(({ message }) => message).join('; ')}`;
-  return {
-    code: 'essential',
-    package: targets.find((name) => found.includes(name)) ?? first,
-    reason,
-    remedy: ADVICE.system,
-  };
+  const about = targets.find((name) => found.includes(name)) ?? first;
+  return { code: 'essential', package: about, reason, remedy: ADVICE.system };
 }

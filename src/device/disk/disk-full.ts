@@ -5,9 +5,7 @@ export function isDiskFull(error: unknown): boolean {
   return isCausedBy(error, ['ENOSPC', 'EDQUOT']);
 }
 
-/**
- * Whether the file system is mounted read-only, as the kernel does it after an error of the disk.
- */
+/** Whether the file system is read-only, as the kernel mounts it after an error of the disk. */
 export function isReadOnlyDisk(error: unknown): boolean {
   return isCausedBy(error, ['EROFS']);
 }

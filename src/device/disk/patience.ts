@@ -81,9 +81,7 @@ export function shareAnswers<Answer>(
 /** For a disk that lies still. */
 const ANSWER_MS = 10_000;
 
-/**
- * @returns whether a folder's disk answers; one that has not in time is not asked before it does
- */
+/** @returns whether a folder's disk answers; one that has not in time is not asked meanwhile */
 export function createDiskAsking(): (folder: string) => Promise<boolean> {
   const silent = new Set<string>();
   const ask = shareAnswers((folder) => {

@@ -75,9 +75,7 @@ function longNamesIn(type: string, content: Buffer): LongNames {
   return names;
 }
 
-/**
- * `LENGTH KEY=VALUE`, by the lengths: a value may hold line breaks and what looks like a record.
- */
+/** `LENGTH KEY=VALUE`, by the lengths: a value may have line breaks and look like a record. */
 function* paxRecords(content: Buffer): Generator<[key: string, value: string]> {
   for (let at = 0; at < content.length;) {
     const [, digits = ''] = /^(\d{1,7}) /.exec(content.toString('latin1', at, at + 8)) ?? [];

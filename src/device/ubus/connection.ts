@@ -89,11 +89,7 @@ export async function withUbus<Value>(
 const EVENTS = 1;
 
 /** What `ubus send ID DATA` does. @throws DepotError as `withUbus` does */
-export async function sendUbusEvent(
-  options: UbusOptions,
-  id: string,
-  data: UbusTable,
-): Promise<void> {
+export async function sendUbusEvent(options: UbusOptions, id: string, data: UbusTable) {
   const event = { object: EVENTS, method: 'send', message: { id, data } };
   await withUbus(options, (call) => call(event));
 }

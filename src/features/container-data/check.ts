@@ -1,4 +1,4 @@
-import { DepotError, reasonOf } from '../../errors.ts';
+import { DepotError, reasonOf, succeeds } from '../../errors.ts';
 import type { EngineState } from './engine/engine.ts';
 import type { ContainerHost } from './host.ts';
 import type { Location } from './locations.ts';
@@ -26,10 +26,7 @@ export async function isDataOnSystem({ settings, locations }: ContainerHost): Pr
 
 /** Whether an engine answers, or something is there that starts one. */
 export async function hasEngine({ engine }: ContainerHost): Promise<boolean> {
-  const isStarted = engine.serviceManager().then(
-    () => true,
-    () => false,
-  );
+  const isStarted = succeeds(engine.serviceManager());
   return (await engine.state()).kind !== 'absent' || (await isStarted);
 }
 
@@ -57,11 +54,8 @@ export async function checkChange(host: ContainerHost, target: string): Promise<
   const held = await Promise.all(
     DATA_ROOT_FOLDERS.map((name) => host.locations.inspect(`${facts.target.real}/${name}`)),
   );
-  return verdict(
-    reasonsAgainstChange(facts, { isDataRoot: held.every(({ kind }) => kind === 'folder') }),
-    facts,
-    content,
-  );
+  const isDataRoot = held.every(({ kind }) => kind === 'folder');
+  return verdict(reasonsAgainstChange(facts, { isDataRoot }), facts, content);
 }
 
 /** Folders that every dockerd makes in its data root. */

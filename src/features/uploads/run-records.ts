@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Notes } from '../../device/ports.ts';
+import { createSequence } from '../../device/concurrency-limit.ts';
 import { parseJson } from '../../device/durable-file.ts';
 import { readSmallBytes } from '../../device/owner-file.ts';
 import { isPackageName } from '../../package-management/names.ts';
@@ -48,22 +49,19 @@ export function createRunRecords(
   notes: Notes,
   istore: Pick<RunRecords, 'all' | 'remove'>,
 ): RunRecords {
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createSequence();
   const read = async (): Promise<RunRecord[]> => {
     const found = await notes.read(NOTE);
     // One that another version wrote differently is passed over; the others stay.
     return Array.isArray(found) ? found.filter((entry) => v.is(record, entry)) : [];
   };
   /** Jobs and requests change the records side by side: one after the other. */
-  const change = (next: (records: RunRecord[]) => RunRecord[]): Promise<RunRecord[]> => {
-    const changing = last.then(async () => {
+  const change = (next: (records: RunRecord[]) => RunRecord[]): Promise<RunRecord[]> =>
+    inTurn(async () => {
       const before = await read();
       await notes.write(NOTE, next(before));
       return before;
     });
-    last = changing.catch(() => undefined);
-    return changing;
-  };
   const all = async (): Promise<RunRecord[]> =>
     [...(await istore.all()), ...(await read())].sort((one, other) => one.ts - other.ts);
   return {

@@ -65,8 +65,7 @@ export async function openJournalFile(file: string, linesEnd: number) {
   return {
     /**
      * @param reserve bytes that must be left behind the text when it is written
-     * @param syncMore syncs what the text relies on, at the same time: a file system has one commit
-     *   for both
+     * @param syncMore of what the text relies on: a file system has one commit for both
      */
     append: async (text: string, reserve: number, syncMore?: () => Promise<void>) => {
       const bytes = Buffer.from(text);
@@ -87,10 +86,8 @@ export async function openJournalFile(file: string, linesEnd: number) {
     /** Replaces all lines at once: a crash leaves either the old ones or the new ones. */
     replace: async (text: string, reserve: number) => {
       const bytes = Buffer.from(text);
-      const next = await writeNew(`${file}.new`, [
-        bytes,
-        Buffer.alloc(reserve + GROWTH_BYTES, FILLER),
-      ]);
+      const filler = Buffer.alloc(reserve + GROWTH_BYTES, FILLER);
+      const next = await writeNew(`${file}.new`, [bytes, filler]);
       await rename(`${file}.new`, file).catch(async (error: unknown) => {
         await close(next);
         throw error;
@@ -99,7 +96,7 @@ export async function openJournalFile(file: string, linesEnd: number) {
       const before = descriptor;
       descriptor = next;
       position = bytes.length;
-      size = bytes.length + reserve + GROWTH_BYTES;
+      size = bytes.length + filler.length;
       isRenameSynced = false;
       await close(before);
       await syncRename();
@@ -115,10 +112,8 @@ export async function openJournalFile(file: string, linesEnd: number) {
 
 /** Waits for both, also if one fails: the caller must undo nothing while a sync still runs. */
 async function bothDone(one: Promise<void>, other: Promise<void> | undefined): Promise<void> {
-  const failed = (await Promise.allSettled([one, other])).find(
-    ({ status }) => status === 'rejected',
-  );
-  if (failed?.status === 'rejected') throw failed.reason;
+  await Promise.allSettled([one, other]);
+  await Promise.all([one, other]);
 }
 
 const PIECE_BYTES = 64 * 1024;
@@ -159,8 +154,8 @@ async function writeNew(file: string, content: readonly Buffer[]): Promise<numbe
 
 /** write(2) may write less than asked for, on a full disk say; the next one says why. */
 async function writeAt(descriptor: number, bytes: Buffer, from: number): Promise<void> {
-  for (let written = 0; written < bytes.length;) {
-    written += (await write(descriptor, bytes, written, bytes.length - written, from + written))
-      .bytesWritten;
+  for (let done = 0; done < bytes.length;) {
+    const rest = bytes.length - done;
+    done += (await write(descriptor, bytes, done, rest, from + done)).bytesWritten;
   }
 }

@@ -70,8 +70,7 @@ export function createJournalWriter(options: WriterOptions) {
       await write(batch, latest.reserve()).catch(() => writeEach(batch));
       if (isLong()) await compact();
     }
-    // In the same tick as the last look at the line, or a record that comes in between would wait
-    // for the next one.
+    // In the tick of the last look at the line, or a record in between would wait for the next.
     flushing = undefined;
   };
   const append = (line: string, more: Pick<Waiting, 'isEnd' | 'newMark'>): Promise<void> =>
@@ -170,10 +169,7 @@ function reserveFor(line: string): number {
   return Buffer.byteLength(line) + GROWTH_BYTES;
 }
 
-function asDepotError(folder: string, error: unknown): DepotError {
-  return new DepotError(
-    isDiskFull(error) ? 'no_space' : 'unavailable',
-    `cannot write job records to ${folder}: ${reasonOf(error)}`,
-    { cause: error },
-  );
+function asDepotError(folder: string, cause: unknown): DepotError {
+  const message = `cannot write job records to ${folder}: ${reasonOf(cause)}`;
+  return new DepotError(isDiskFull(cause) ? 'no_space' : 'unavailable', message, { cause });
 }

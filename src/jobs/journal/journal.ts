@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DepotError, reasonOf } from '../../errors.ts';
+import { DepotError, reasonOf, succeeds } from '../../errors.ts';
 import { EXPLANATIONS } from '../explanation.ts';
 import { ENDED_WITHOUT_CODE, isEnded, unixNow, type Job } from '../job.ts';
 import { openJournalFile } from './journal-file.ts';
@@ -31,9 +31,7 @@ export interface Journal extends JournalWriter {
   dropped: number;
 }
 
-/**
- * @throws DepotError unavailable if the folder cannot be read or written
- */
+/** @throws DepotError unavailable if the folder cannot be read or written */
 export async function openJournal(
   folder: string,
   limits: JournalLimits = { mostEnded: Infinity, mostQueued: Infinity },
@@ -67,10 +65,8 @@ export async function openJournal(
 
 function readAll(file: string, marksFolder: string, limits: JournalLimits) {
   try {
-    const strange = [
-      ...moveStrangeAside(file, 'isFile'),
-      ...moveStrangeAside(marksFolder, 'isDirectory'),
-    ];
+    const strange = moveStrangeAside(file, 'isFile');
+    strange.push(...moveStrangeAside(marksFolder, 'isDirectory'));
     return { strange, content: readJournal(file, limits) };
   } catch (error) {
     const folder = dirname(file);
@@ -95,10 +91,8 @@ async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<boolea
   marks.adopt(left.flatMap(({ id, mark }) => (mark === undefined ? [] : { id, mark })));
   const bare = left.filter(({ mark }) => mark === undefined);
   for (const job of bare) job.mark = marks.give(job.id).mark;
-  const areMade = await addMarks(
-    marks,
-    left.flatMap(({ mark }) => mark ?? []),
-  );
+  const names = left.flatMap(({ mark }) => mark ?? []);
+  const areMade = await addMarks(marks, names);
   for (const job of areMade ? [] : bare) {
     marks.drop(job.id);
     delete job.mark;
@@ -118,28 +112,28 @@ function nameOlderMark(job: Job & { isMarked?: boolean }): boolean {
 }
 
 function endWithoutMark(job: Job): void {
-  const wasQueued = job.state === 'queued';
-  Object.assign(job, {
-    state: wasQueued ? 'stopped' : 'failed',
-    exitCode: wasQueued ? ENDED_WITHOUT_CODE : 1,
-    stoppedAt: unixNow(),
-    error: wasQueued
-      ? 'it was stopped without room to record that, or the power went while it was accepted'
-      : 'it has ended, and there was no room to record how',
-    errorCode: wasQueued ? EXPLANATIONS.stopped.code : EXPLANATIONS.noSpace.code,
-    remedy: wasQueued
-      ? EXPLANATIONS.stopped.remedy
-      : 'Free space on the device, then look whether what the task was for is done.',
-  });
+  const end = job.state === 'queued' ? UNMARKED.queued : UNMARKED.running;
+  Object.assign(job, end, { stoppedAt: unixNow() });
 }
 
-async function addMarks(marks: JobMarks, ids: readonly string[]): Promise<boolean> {
-  if (ids.length === 0) return true;
-  return marks
-    .make(ids)
-    .then(marks.sync)
-    .then(
-      () => true,
-      () => false,
-    );
+const UNMARKED = {
+  queued: {
+    state: 'stopped',
+    exitCode: ENDED_WITHOUT_CODE,
+    error: 'it was stopped without room to record that, or the power went while it was accepted',
+    errorCode: EXPLANATIONS.stopped.code,
+    remedy: EXPLANATIONS.stopped.remedy,
+  },
+  running: {
+    state: 'failed',
+    exitCode: 1,
+    error: 'it has ended, and there was no room to record how',
+    errorCode: EXPLANATIONS.noSpace.code,
+    remedy: 'Free space on the device, then look whether what the task was for is done.',
+  },
+};
+
+async function addMarks(marks: JobMarks, names: readonly string[]): Promise<boolean> {
+  if (names.length === 0) return true;
+  return succeeds(marks.make(names).then(marks.sync));
 }

@@ -37,9 +37,8 @@ export function readEntry(line: string): Entry {
   const isOver = v.is(v.looseObject({ state: v.picklist(JOB_STATES.filter(isEnded)) }), value);
   if (isDeeper(value, MOST_DEPTH)) return { damage: 'it is nested too deeply', id, isOver };
   const parsed = v.safeParse(record, value);
-  return parsed.success
-    ? { job: parsed.output }
-    : { damage: faultOf(parsed.issues[0]), id, isOver };
+  if (parsed.success) return { job: parsed.output };
+  return { damage: faultOf(parsed.issues[0]), id, isOver };
 }
 
 const record = v.pipe(
@@ -53,11 +52,8 @@ const record = v.pipe(
 );
 
 /** A job that has ended says when and how, and its exit code is 0 exactly if it is done. */
-function hasItsEnd({
-  state,
-  stoppedAt,
-  exitCode: code,
-}: Pick<Job, 'state' | 'stoppedAt' | 'exitCode'>): boolean {
+function hasItsEnd(job: Pick<Job, 'state' | 'stoppedAt' | 'exitCode'>): boolean {
+  const { state, stoppedAt, exitCode: code } = job;
   if (!isEnded(state)) return true;
   return stoppedAt !== undefined && code !== undefined && (code === 0) === (state === 'done');
 }
@@ -96,8 +92,8 @@ export function damagedJob(id: string, damage: string): Job {
     startedAt: now,
     stoppedAt: now,
     exitCode: 1,
-    error: `cannot go on: the record of the task is damaged: ${damage}`,
     errorCode: 'unknown',
+    error: `cannot go on: the record of the task is damaged: ${damage}`,
     remedy: 'Dismiss this task, and start again what it was for.',
     phase: 'steps',
     done: [],

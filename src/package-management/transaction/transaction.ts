@@ -6,14 +6,8 @@ import type { PackageDatabase } from '../database.ts';
 import type { PackageChange, PackageManager } from '../manager.ts';
 import { chosen, enterTransaction, type Chosen } from '../memory.ts';
 import type { Job } from '../../jobs/job.ts';
-import {
-  plainAct,
-  retryFrom,
-  type Act,
-  type CommandStep,
-  type Step,
-  type StepContext,
-} from '../../jobs/plan.ts';
+import { plainAct, retryFrom } from '../../jobs/plan.ts';
+import type { Act, CommandStep, Step, StepContext } from '../../jobs/plan.ts';
 import { explained, type Shortfall } from './explained.ts';
 import { reversalSteps } from './reversal.ts';
 import { accepted, begun, repairSteps, type IsComplete } from './rollback.ts';
@@ -155,11 +149,8 @@ function judgeStep(
       return retryFrom(prepare);
     }
     const damage = await around.mend(context);
-    const [after, remembered] = await Promise.all([
-      installed(),
-      around.databaseBefore(),
-      catalog.refresh(),
-    ]);
+    const reading = [installed(), around.databaseBefore(), catalog.refresh()] as const;
+    const [after, remembered] = await Promise.all(reading);
     const before = remembered ?? after;
     const changed = [...(context.job.packages ?? []), ...changedPackages(before, after)];
     context.reportChanged([...new Set(changed)]);

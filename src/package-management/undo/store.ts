@@ -1,5 +1,6 @@
 import { cp, lstat, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createSequence } from '../../device/concurrency-limit.ts';
 import { parseMountTable } from '../../device/disk/mounts.ts';
 import { createDiskAsking } from '../../device/disk/patience.ts';
 import { readOwnSpace, readSpace } from '../../device/disk/space.ts';
@@ -92,13 +93,8 @@ export function createUndoStore(options: UndoStoreOptions) {
     await rename(target + PARTIAL, target);
     await rm(source, { recursive: true, force: true });
   };
-  let last: Promise<unknown> = Promise.resolve();
   // A place may go with the last that was in it, so nobody may be about to use it.
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const working = last.then(work);
-    last = working.catch(() => undefined);
-    return working;
-  };
+  const inTurn = createSequence();
   return {
     /**
      * Makes a folder for a job, where there is room for so much.
@@ -193,10 +189,7 @@ async function dataDisks({
   });
 }
 
-async function answering(
-  disks: readonly Place[],
-  answers: (folder: string) => Promise<boolean>,
-): Promise<Place[]> {
+async function answering(disks: readonly Place[], answers: (folder: string) => Promise<boolean>) {
   const found = await Promise.all(disks.map(({ folder }) => answers(folder)));
   return disks.filter((_, index) => found[index]);
 }

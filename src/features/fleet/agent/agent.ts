@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
+import { createSequence } from '../../../device/concurrency-limit.ts';
 import { DepotError } from '../../../errors.ts';
 import type { FleetSettings } from '../options.ts';
 import { nowMs } from '../clock.ts';
@@ -193,7 +194,7 @@ const NOTE = 'fleet/agent';
  * writes what is true then: a switch during an exchange is not undone by the end of that.
  */
 function createMemory({ notes, known }: Fleet) {
-  let last: Promise<void> = Promise.resolve();
+  const inTurn = createSequence();
   /** Undefined before it was read or switched. */
   let state: 'on' | 'off' | undefined;
   const read = async (): Promise<Note> => {
@@ -218,10 +219,6 @@ function createMemory({ notes, known }: Fleet) {
       state ??= kept.isOff ? 'off' : 'on';
     },
     switchTo: (isOn: boolean): void => void (state = isOn ? 'on' : 'off'),
-    keep: (): Promise<void> => {
-      const written = last.then(write);
-      last = written.catch(() => undefined);
-      return written;
-    },
+    keep: (): Promise<void> => inTurn(write),
   };
 }

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { createSequence } from '../../../device/concurrency-limit.ts';
 import { parseJson, replaceFile, syncPath } from '../../../device/durable-file.ts';
 import { systemCode } from '../../../errors.ts';
 import { unixNow } from '../../../jobs/job.ts';
@@ -20,12 +21,7 @@ export async function openRecords(folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const [known, forgotten] = [await readAll(folder), await readForgotten(folder)];
   const fileOf = (key: string): string => join(folder, `${key}.json`);
-  let last: Promise<unknown> = Promise.resolve();
-  const next = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    const done = last.then(work);
-    last = done.catch(() => undefined);
-    return done;
-  };
+  const inTurn = createSequence();
   const write = async (record: ActionRecord): Promise<void> => {
     const kept = isOpen(record) ? record : withoutToken(record);
     await replaceFile(fileOf(record.key), `${JSON.stringify(kept)}\n`);
@@ -60,7 +56,7 @@ export async function openRecords(folder: string) {
     all,
     /** Resolves when the record is on the medium. */
     add: (record: NewRecord): Promise<void> =>
-      next(async () => {
+      inTurn(async () => {
         const greatest = Math.max(0, ...all().map(({ number }) => number));
         await write({ ...v.parse(recordSchema, record), number: greatest + 1 });
         // The folder may be as new as the file.
@@ -69,7 +65,7 @@ export async function openRecords(folder: string) {
       }),
     /** Resolves with the record when the change is on the medium; undefined if there is none. */
     update: (key: string, change: Partial<ActionRecord>): Promise<ActionRecord | undefined> =>
-      next(async () => {
+      inTurn(async () => {
         const record = known.get(key);
         if (record === undefined) return undefined;
         // An end never changes.

@@ -1,3 +1,4 @@
+import { createSequence } from '../../../device/concurrency-limit.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
 import { appOf } from '../../names.ts';
 import type { InstalledPackage, PackageDatabase } from '../../database.ts';
@@ -20,7 +21,7 @@ export function createDatabaseReader(locations: Locations) {
   let records: { version: string; found: Map<string, InstalledRecord> } | undefined;
   let entries: readonly WorldEntry[] = [];
   let view: { version: string; packages: PackageDatabase } | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createSequence();
 
   const readRecords = async (): Promise<Map<string, InstalledRecord>> => {
     const version = fileVersionSync(installed) ?? 'absent';
@@ -42,11 +43,6 @@ export function createDatabaseReader(locations: Locations) {
       view = { version, packages: await combine(found, entries, locations) };
     }
     return view.packages;
-  };
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const reading = last.then(work);
-    last = reading.catch(() => undefined);
-    return reading;
   };
   return {
     /**

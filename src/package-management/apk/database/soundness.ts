@@ -20,11 +20,7 @@ import { readWorld } from './world.ts';
  * system, and a record that lost packages for a system without them.
  * @throws DepotError unavailable that says what is damaged and where the last copy is
  */
-export async function assertSound(
-  locations: Locations,
-  reader: DatabaseReader,
-  copy: BeforeCopy,
-): Promise<void> {
+export async function assertSound(locations: Locations, reader: DatabaseReader, copy: BeforeCopy) {
   try {
     const { entries } = await readWorld(locations.world);
     const database = await reader.read();

@@ -84,11 +84,9 @@ export async function restoreWorld(
       return known.text === entry.text ? [entry] : [isGone ? withoutPin(known) : known];
     });
   const current = (await readWorld(locations.world)).entries;
+  const isIn = (name: string): boolean => current.some((entry) => entry.name === name);
   const lost = before.entries.filter(
-    ({ name }) =>
-      names.has(name) &&
-      isPresent(database.get(name)) &&
-      !current.some((entry) => entry.name === name),
+    ({ name }) => names.has(name) && isPresent(database.get(name)) && !isIn(name),
   );
   if (lost.length === 0 && formatWorld(restored(current)) === formatWorld(current)) return;
   await editWorld(locations, environment, (entries) => [...restored(entries), ...lost]);

@@ -1,3 +1,4 @@
+import { createSequence } from '../../../device/concurrency-limit.ts';
 import type { DepotError } from '../../../errors.ts';
 import { failureError } from '../../failure.ts';
 import type { Offer } from '../../manager.ts';
@@ -30,7 +31,7 @@ export function createOffers(source: FeedSource): Offers {
   const { paths, locations } = source;
   let version = '';
   let known = new Map<string, FoundOffers>();
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createSequence();
   const learn = async (names: readonly string[]): Promise<typeof known> => {
     const current = await indexVersion(paths, locations);
     if (current !== version || known.size > MOST_KNOWN) known = new Map();
@@ -41,10 +42,7 @@ export function createOffers(source: FeedSource): Offers {
     return known;
   };
   return async (names, { withMasked = false } = {}) => {
-    const learnt = last.then(() => learn(names));
-    // A failure is not remembered.
-    last = learnt.catch(() => undefined);
-    const found = await learnt;
+    const found = await inTurn(() => learn(names));
     return new Map(
       names.flatMap((name) => {
         const versions = found.get(name)?.[withMasked ? 'all' : 'open'] ?? [];

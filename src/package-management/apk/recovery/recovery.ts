@@ -37,10 +37,7 @@ export async function leftoversOf(
  * installation be taken back like others; its scripts are not run for that. An upgrade and a
  * removal are finished, with their scripts, or without if these are what hangs or fails.
  */
-export async function finishCutOff(
-  installation: Installation,
-  context: StepContext,
-): Promise<void> {
+export async function finishCutOff(installation: Installation, context: StepContext) {
   const found = await leftoversOf(installation, context);
   if (found === undefined) return;
   await installation.prepareFolders();
@@ -50,9 +47,8 @@ export async function finishCutOff(
   for (const options of attempts) {
     const { exitCode, stderr } = await doAgain(installation, found, options);
     if ((await leftoversOf(installation, context)) === undefined) return;
-    await context.note(
-      `apk ends with exit code ${exitCode ?? 'none'}: ${stderr.trim().slice(0, 300)}`,
-    );
+    const words = stderr.trim().slice(0, 300);
+    await context.note(`apk ends with exit code ${exitCode ?? 'none'}: ${words}`);
   }
 }
 
@@ -69,7 +65,7 @@ async function doAgain(
   // apk takes what is on record for done, and passes over the file of it.
   if (recorded.length > 0) return run(commands.reinstall(recorded, ...options), LIMITS);
   if (kept.length === 0) {
-    const change: PackageChange = { verb, names, ...(file === undefined ? {} : { file }) };
+    const change: PackageChange = { verb, names, ...(file && { file }) };
     return run(commands.change(change, ...options), LIMITS);
   }
   const result = await run(commands.addFiles(kept, ...options), LIMITS);
@@ -80,27 +76,19 @@ async function doAgain(
 }
 
 /** @returns the packages whose files were removed */
-export async function removeCutOff(
-  installation: Installation,
-  context: StepContext,
-): Promise<string[]> {
+export async function removeCutOff(installation: Installation, context: StepContext) {
   const found = await leftoversOf(installation, context);
   if (found === undefined) return [];
   const { record, left } = found;
   await removeLeftovers(left.installed, record, installation);
-  const stuck = [...left.changed, ...left.removed];
-  if (stuck.length > 0) {
-    await context.note(
-      `${stuck.join(', ')} is not as apk has it on record; upgrade or remove it once more`,
-    );
+  const stuck = [...left.changed, ...left.removed].join(', ');
+  if (stuck !== '') {
+    await context.note(`${stuck} is not as apk has it on record; upgrade or remove it once more`);
   }
   return left.installed;
 }
 
-/**
- * Removes what apk was writing when it was killed, whatever the job's outcome. Nobody else's apk is
- * at work meanwhile.
- */
+/** Removes what apk was writing when it was killed, whatever the outcome, under apk's lock. */
 export async function removeUnfinished(
   { records, locations, root, environment }: Installation,
   { job }: StepContext,

@@ -15,11 +15,10 @@ export function createRestoration(installation: Installation): Restoration {
   return {
     recordsOf: async (names) => {
       const { entries } = await readWorld(locations.world);
-      const textOf = (name: string): string =>
-        entries
-          .filter((entry) => entry.name === name)
-          .map(({ text }) => text)
-          .join('\n');
+      const textOf = (name: string): string => {
+        const own = entries.filter((entry) => entry.name === name);
+        return own.map(({ text }) => text).join('\n');
+      };
       return new Map(names.map((name) => [name, textOf(name)]));
     },
     installFiles: (files) => Promise.resolve(commands.addFiles(files)),
@@ -42,10 +41,7 @@ export function createRestoration(installation: Installation): Restoration {
   };
 }
 
-/**
- * A pin to a package file is one to its very bytes, and a packed one has others: it is bound to
- * what is there now.
- */
+/** A pin to a package file is one to its bytes, and a packed one has others: it gets those. */
 function rebound(entry: WorldEntry, hashes: ReadonlyMap<string, string>): WorldEntry {
   if (!isHashPin(entry)) return entry;
   const version = hashes.get(entry.name) ?? '';

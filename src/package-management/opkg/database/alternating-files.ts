@@ -26,15 +26,14 @@ interface Packed {
  * @param maxBytes of the text
  */
 export function createAlternatingFiles(files: readonly [string, string], maxBytes: number) {
-  const readAll = async (): Promise<Packed[]> =>
-    (await Promise.all(files.map(readPacked))).sort((one, other) =>
-      one.number < other.number ? 1 : -1,
-    );
+  const readAll = async (): Promise<Packed[]> => {
+    const all = await Promise.all(files.map(readPacked));
+    return all.sort((one, other) => (one.number < other.number ? 1 : -1));
+  };
   const newestOf = async (all: readonly Packed[]): Promise<{ text?: string; from?: Packed }> => {
     for (const from of all) {
-      const text = await promisify(gunzip)(from.bytes, { maxOutputLength: maxBytes }).catch(
-        () => undefined,
-      );
+      const unpacking = promisify(gunzip)(from.bytes, { maxOutputLength: maxBytes });
+      const text = await unpacking.catch(() => undefined);
       if (text !== undefined) return { text: text.toString(), from };
     }
     return {};
@@ -80,9 +79,8 @@ function pad(packed: Buffer, number: number, older: Buffer = Buffer.alloc(0)): B
   const fits = spare >= 0 && spare + NUMBER_BYTES < MOST_EXTRA_BYTES;
   const total = fits ? older.length : Math.ceil(least / BLOCK_BYTES) * BLOCK_BYTES;
   const most = total - packed.length - 2;
-  const head = Buffer.alloc(
-    NUMBER_AT + (fits && older.readUInt16LE(LENGTH_AT) === most ? most - 1 : most),
-  );
+  const isSame = fits && older.readUInt16LE(LENGTH_AT) === most;
+  const head = Buffer.alloc(NUMBER_AT + (isSame ? most - 1 : most));
   packed.copy(head, 0, 0, LENGTH_AT);
   head[FLAGS_AT] = HAS_EXTRA;
   head.writeUInt16LE(head.length - NUMBER_AT, LENGTH_AT);

@@ -1,5 +1,6 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { createSequence } from '../../../device/concurrency-limit.ts';
 import type { PackageDatabase } from '../../database.ts';
 import { createAlternatingFiles } from './alternating-files.ts';
 import { replaceFile, syncPath } from '../../../device/durable-file.ts';
@@ -14,34 +15,30 @@ export const PLAIN_COPY_NAME = 'opkg-status.before';
 /** Of a device with 100,000 packages. */
 const MAX_STATUS_BYTES = 64 * 1024 ** 2;
 
-/** The copy of the status file, as it was when nobody changed it. */
 export type StatusCopy = ReturnType<typeof createStatusCopy>;
 
 /**
  * The copy of opkg's status file, taken at the start, before each package job and after changes by
- * others, on flash, since opkg
- * truncates the file in place and a power cut or a full disk in that moment would leave the device
- * with no record of its packages. It is compressed, and one that is the same is not written again,
- * to spare the flash. A plain copy is an older depotd's, which came back after a newer one: it
- * counts until the next save, which removes it first.
+ * others: opkg truncates the file in place, and a power cut or a full disk in that moment would
+ * leave no record of the packages. It is compressed, and the same one is not written again, to
+ * spare the flash. A plain copy is an older depotd's, which came back after a newer one: it counts
+ * until the next save, which removes it first.
  */
 export function createStatusCopy(statusFile: string, stateDir: string) {
   const [first, second] = COPY_NAMES;
-  const copies = createAlternatingFiles(
-    [join(stateDir, first), join(stateDir, second)],
-    MAX_STATUS_BYTES,
-  );
+  const files = [join(stateDir, first), join(stateDir, second)] as const;
+  const copies = createAlternatingFiles(files, MAX_STATUS_BYTES);
   const plainFile = join(stateDir, PLAIN_COPY_NAME);
   const readCopy = (): Promise<string | undefined> =>
     readFile(plainFile, 'utf8').catch(() => copies.read());
   /** A job asks twice for what was before it. */
   let parsed: { text: string; packages: PackageDatabase } | undefined;
-  let last = Promise.resolve();
+  const inTurn = createSequence();
   const save = async (seen?: PackageDatabase): Promise<void> => {
     const text = await readStatus(statusFile);
     const before = await readCopy();
     if (text === before) return;
-    // A damaged file is no use as a copy; the last good one stays.
+    // A damaged file replaces no good copy, nor does an empty one a copy that has packages.
     if (text === '' ? (before ?? '') !== '' : !endsWell(text)) return;
     const packages = seen && parseStatus(text);
     if (packages && ![...seen.keys()].every((name) => packages.has(name))) return;
@@ -49,13 +46,11 @@ export function createStatusCopy(statusFile: string, stateDir: string) {
     await copies.write(text);
   };
   return {
-    // One after the other: what a job saves is not replaced by what was read ahead of it.
     /**
-     * An empty file replaces no copy that has packages: that is damage.
+     * What a job saves is not replaced by what was read ahead of it, so that it is done in turn.
      * @param seen what must be on record, else nothing is saved
      */
-    save: (seen?: PackageDatabase): Promise<void> =>
-      (last = last.catch(() => undefined).then(() => save(seen))),
+    save: (seen?: PackageDatabase): Promise<void> => inTurn(() => save(seen)),
     /** The database as it was when saved; undefined if nothing was saved. */
     read: async (): Promise<PackageDatabase | undefined> => {
       const text = await readCopy();
@@ -74,11 +69,8 @@ export function createStatusCopy(statusFile: string, stateDir: string) {
     restore: async (): Promise<void> => {
       const text = await readCopy();
       if (text === undefined) return;
-      const mode = await stat(statusFile).then(
-        (entry) => entry.mode & 0o777,
-        () => 0o644,
-      );
-      await replaceFile(statusFile, text, mode);
+      const { mode } = await stat(statusFile).catch(() => ({ mode: 0o644 }));
+      await replaceFile(statusFile, text, mode & 0o777);
     },
   };
 }

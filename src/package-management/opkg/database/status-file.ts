@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createSequence } from '../../../device/concurrency-limit.ts';
 import { versionOf } from '../../../device/file-version.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { isShortage } from '../../../device/shortage.ts';
@@ -42,7 +43,7 @@ const AT_REST_MS = 1000;
 export function createDatabaseReader(options: DatabaseOptions) {
   const readings = new Map<string, Reading>();
   const given = new Map<string, string>();
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createSequence();
 
   const readOne = async (file: string, isDefault: boolean): Promise<Packages> => {
     let tried = ABSENT;
@@ -102,11 +103,7 @@ export function createDatabaseReader(options: DatabaseOptions) {
 
   return {
     // One after the other: a caller that comes after a change gets a reading that began after it.
-    read: (): Promise<PackageDatabase> => {
-      const reading = last.then(readAll);
-      last = reading.catch(() => undefined);
-      return reading;
-    },
+    read: (): Promise<PackageDatabase> => inTurn(readAll),
   };
 }
 

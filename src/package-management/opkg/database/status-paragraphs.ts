@@ -13,10 +13,7 @@ export function packageIn(paragraph: string): string {
  * so afterwards, too: that is how its damage is seen.
  * @throws an Error of Node if the file is there and cannot be read
  */
-export async function editStatus(
-  statusFile: string,
-  edit: (paragraph: string) => string,
-): Promise<void> {
+export async function editStatus(statusFile: string, edit: (paragraph: string) => string) {
   const text = await readStatus(statusFile);
   const edited = text.split('\n\n').map(edit).join('\n\n');
   if (edited !== text) await rewriteFile(statusFile, edited);

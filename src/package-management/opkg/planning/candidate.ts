@@ -171,9 +171,7 @@ function firstSatisfier(
 }
 
 function isEqual(a: Candidate, b: Candidate): boolean {
-  return (
-    a.record.name === b.record.name &&
-    a.record.architecture === b.record.architecture &&
-    compareVersions(a.record.version, b.record.version) === 0
-  );
+  const [one, other] = [a.record, b.record];
+  if (one.name !== other.name || one.architecture !== other.architecture) return false;
+  return compareVersions(one.version, other.version) === 0;
 }

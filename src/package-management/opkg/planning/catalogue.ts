@@ -243,11 +243,9 @@ function merged(candidate: Candidate, known: Candidate): Candidate {
 }
 
 function isSame({ record, want, isHeld }: Candidate, { record: known }: Candidate): boolean {
-  return (
-    (want === 'deinstall' && isHeld) ||
-    (record.architecture === known.architecture &&
-      compareVersions(record.version, known.version) === 0)
-  );
+  if (want === 'deinstall' && isHeld) return true;
+  if (record.architecture !== known.architecture) return false;
+  return compareVersions(record.version, known.version) === 0;
 }
 
 /** Comparing one entry of a list with another, in steps of the budget. */

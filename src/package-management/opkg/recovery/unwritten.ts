@@ -14,10 +14,7 @@ import type { Installation } from '../installation.ts';
  * opkg's record may have come to the disk before a power cut, and the files not: the record from
  * before is put back, so that the job can be done again.
  */
-export async function restoreUnwritten(
-  installation: Installation,
-  context: StepContext,
-): Promise<void> {
+export async function restoreUnwritten(installation: Installation, context: StepContext) {
   const { statusCopy, statusFile } = installation;
   const { job, note } = context;
   if (job.phase !== 'repair' || job.verdict?.state !== 'interrupted') return;
