@@ -42,11 +42,10 @@ const SILENCE_MS = 45_000;
  */
 export function send(asked: Call): Promise<IncomingMessage> {
   const { target, method, path, parameters = {}, session, body } = asked;
-  const form = new URLSearchParams(
-    Object.entries(parameters).flatMap(([name, value]) =>
-      [value].flat().map((one): [string, string] => [name, one]),
-    ),
-  ).toString();
+  const pairs = Object.entries(parameters).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  );
+  const form = new URLSearchParams(pairs).toString();
   const query = method === 'POST' || form === '' ? '' : `?${form}`;
   const sizeBytes = body?.sizeBytes ?? Buffer.byteLength(form);
   const type = body?.type ?? 'application/x-www-form-urlencoded';

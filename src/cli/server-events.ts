@@ -5,9 +5,7 @@ export interface ServerEvent {
   data: unknown;
 }
 
-/**
- * Events (HTML standard, "Server-sent events") with JSON; comments and unfinished ones are dropped.
- */
+/** Events (HTML standard, "Server-sent events") with JSON; comments and unfinished ones go. */
 export async function* parseEvents(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<ServerEvent, void> {

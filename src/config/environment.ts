@@ -21,9 +21,7 @@ export const IS_OF_PROCD = process.env.DEPOTD_SERVICE === 'procd';
 /** Where ubusd listens; another place is for tests. */
 export const UBUS_SOCKET = process.env.DEPOTD_UBUS_SOCKET ?? '/var/run/ubus/ubus.sock';
 
-/**
- * What programs get of the daemon's environment: where programs are, how the network is reached.
- */
+/** What programs get of the daemon's environment: where they are, how the network is reached. */
 const HANDED_ON = [
   ...['PATH', 'TMPDIR', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
   ...['http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy'],

@@ -57,11 +57,8 @@ export function createApp(appOptions: AppOptions): App {
     if (options.stopping.aborted) {
       throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
     }
-    checkHost(
-      context.req.header('host'),
-      options.hosts,
-      calledAddress(context.env.incoming.socket, context.req.header('forwarded')),
-    );
+    const called = calledAddress(context.env.incoming.socket, context.req.header('forwarded'));
+    checkHost(context.req.header('host'), options.hosts, called);
     await next();
   });
   // No path is a pattern: hono's routers would compile all of them at the first request.
@@ -103,11 +100,7 @@ function groupByPath({ base, routes }: AppOptions): Map<string, Route[]> {
   return groups;
 }
 
-async function answer(
-  options: Options,
-  routes: readonly Route[],
-  context: Context,
-): Promise<Response> {
+async function answer(options: Options, routes: readonly Route[], context: Context) {
   const method = context.req.raw.method === 'HEAD' ? 'GET' : context.req.raw.method;
   const route = routes.find((candidate) => candidate.method === method);
   if (route === undefined) return wrongMethod(routes, context);
@@ -127,19 +120,12 @@ function logUnexpected({ log }: AppOptions, { req: { path } }: Context, error: u
 
 function wrongMethod(routes: readonly Route[], { req }: Context): Response {
   const allowed = routes.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
-  const error = new Refusal(
-    'method_not_allowed',
-    `cannot ${req.raw.method} ${req.path}: it takes ${allowed}`,
-    { headers: { Allow: allowed } },
-  );
+  const message = `cannot ${req.raw.method} ${req.path}: it takes ${allowed}`;
+  const error = new Refusal('method_not_allowed', message, { headers: { Allow: allowed } });
   return refusal(error, { isTask: routes.some(({ isTask }) => isTask) });
 }
 
-async function handle(
-  { base, access, tickets }: Options,
-  route: Route,
-  context: Context,
-): Promise<Response> {
+async function handle({ base, access, tickets }: Options, route: Route, context: Context) {
   const request = context.req.raw;
   const { sessions, watch, isOwner } = access(context);
   if (route.method === 'POST') checkOrigin(request.headers);

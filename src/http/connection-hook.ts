@@ -10,17 +10,13 @@ export type Activity = 'idle' | 'receiving' | 'draining' | 'busy';
 
 /** Node's HTTP server behind a hook. */
 export interface NextServer {
-  /**
-   * Gives the connection, and what was read of it (`unshift`), to Node once the hook has returned.
-   */
+  /** Gives the connection, and what was read of it (`unshift`), to Node once the hook returns. */
   handOver: () => void;
   /** Tells a client that its first request did not come in time. */
   refuseLate: () => void;
 }
 
-/**
- * Has each new connection first, and hands it over, if ever. @returns what says what it is doing
- */
+/** Has each new connection first, and may hand it over. @returns what says what it is doing */
 export type ConnectionHook = (socket: Socket, next: NextServer) => () => Activity;
 
 /** A client gets this long to send the headers of a request. */

@@ -12,9 +12,7 @@ export interface KnownHosts {
   listening: ReadonlySet<string>;
   /** `main.hosts`: with a port only that port, without one any. */
   configured: readonly string[];
-  /**
-   * The device's own names and addresses; in lower case, without port, final dot, brackets, zone.
-   */
+  /** The device's own names and addresses: lower case, no port, final dot, brackets or zone. */
   isOwn: (name: string) => boolean;
 }
 

@@ -90,10 +90,7 @@ export function createListeners(options: ListenerOptions) {
 }
 
 /** Opens all or none: an address of a refused configuration must not stay open. */
-async function openAll(
-  addresses: readonly string[],
-  options: ListenerOptions,
-): Promise<Map<string, Listener>> {
+async function openAll(addresses: readonly string[], options: ListenerOptions) {
   const opened = new Map<string, Listener>();
   try {
     for (const address of addresses) {

@@ -93,11 +93,8 @@ export function checkParameters(
       isList && given.length > 0 ? given : given[0],
     );
     if (!result.success) {
-      throw new DepotError(
-        'bad_request',
-        `cannot use the parameter ${name}: ` +
-          (given.length === 0 ? 'it is missing' : result.issues[0].message),
-      );
+      const why = given.length === 0 ? 'it is missing' : result.issues[0].message;
+      throw new DepotError('bad_request', `cannot use the parameter ${name}: ${why}`);
     }
     if (result.output !== undefined) checked[name] = result.output;
   }

@@ -21,9 +21,7 @@ export interface ApiRequest<Params> {
   context: Context;
   /** There for every route whose access is `session`. */
   session: Session;
-  /**
-   * For an answer that goes on: `onEnd` says that the session ended. @returns what ends the watch
-   */
+  /** For an answer that goes on: `onEnd` says that the session ended. @returns how to stop that */
   watchSession: (onEnd: () => void) => () => void;
   /**
    * A ticket with which a browser may open that address once, in place of the session's key.
@@ -32,9 +30,7 @@ export interface ApiRequest<Params> {
   issueTicket: (path: string) => string;
 }
 
-/**
- * One entry of the interface: server, answer 405, access matrix and OpenAPI come from the table.
- */
+/** An entry of the interface: server, answer 405, access matrix and OpenAPI come from the table. */
 export interface Route {
   method: 'GET' | 'POST';
   /** Below the panel's base if it begins with `admin/`, else from the root. */

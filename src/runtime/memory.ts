@@ -3,9 +3,7 @@ import type { Socket } from 'node:net';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { findCollector, type Collect } from './young-collector.ts';
 
-/**
- * After the start, and while anybody is connected, once behind the last. At rest nothing wakes it.
- */
+/** After the start, while anybody is connected, and once behind that. At rest nothing wakes it. */
 const START_MS = 1000;
 const CHECK_MS = 2000;
 /** Small collections that precede the first full one, each less than a millisecond. */
@@ -14,9 +12,7 @@ const CALM_MS = 30;
 /** Growth of the heap worth a clean-up: below it a collection would find little. */
 const WORTH_BYTES = 3 * 1024 ** 2;
 
-/**
- * What the start or a burst of work allocated: V8 collects when it must, not when there is time.
- */
+/** What the start or a burst of work allocated: V8 collects when it must, not in its free time. */
 export function releaseMemory(onStarted: () => void): void {
   let clean = Infinity;
   const collect = (collectNow: () => void): void => {

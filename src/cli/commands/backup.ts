@@ -105,10 +105,7 @@ async function mayGoOn(
 }
 
 /** What would become of each package, and what else comes. */
-async function printReport(
-  { print, say, look }: CommandContext['output'],
-  plan: unknown,
-): Promise<void> {
+async function printReport({ print, say, look }: CommandContext['output'], plan: unknown) {
   const rows = listIn(plan, 'report').map((line) => [
     textIn(line, 'package'),
     textIn(line, 'state') === 'not_offered' ? 'not offered' : textIn(line, 'state'),

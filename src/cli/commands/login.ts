@@ -12,9 +12,7 @@ const EXIT_USAGE = 2;
 /** rpcd's user that is on every device. */
 const OWNER = 'root';
 
-/**
- * With depotd's own password, or as a user of the device; the session is kept for later commands.
- */
+/** With depotd's own password, or as a user of the device; later commands use the session. */
 export async function logIn({ client, output, invocation, logins }: LoginContext): Promise<number> {
   const hasUsers = (await client.loginMethod()) === 'panel';
   if (!hasUsers && invocation.user !== undefined) {

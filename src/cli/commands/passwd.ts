@@ -65,11 +65,8 @@ async function send(
 /** What may be missing is the old password. */
 function withHint(error: unknown): unknown {
   if (!(error instanceof DepotError) || !error.message.includes('parameter old')) return error;
-  return new DepotError(
-    error.code,
-    `${error.message} (the second line of standard input is the old one)`,
-    { cause: error },
-  );
+  const message = `${error.message} (the second line of standard input is the old one)`;
+  return new DepotError(error.code, message, { cause: error });
 }
 
 const FILE_NAME = 'first-password';

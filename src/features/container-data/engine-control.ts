@@ -86,9 +86,7 @@ export interface EngineWanted {
   containers: readonly ContainerSummary[];
   /** Containers that it may not know: it works with other data than before. */
   mayLack?: boolean;
-  /**
-   * One that works elsewhere is stopped and started: it may have read the configuration too early.
-   */
+  /** One that works elsewhere is stopped and started: it may have read the settings too early. */
   mayCorrect?: boolean;
   /** Called when it answers there, before any container is started here. */
   onAnswer?: () => Promise<void>;
@@ -109,11 +107,7 @@ export function engineAtTarget(
  * again, and not broken off: an engine that was launched would come up behind whoever undoes it.
  * @throws DepotError unavailable
  */
-export async function startEngine(
-  host: ContainerHost,
-  wanted: EngineWanted,
-  telling: Telling,
-): Promise<void> {
+export async function startEngine(host: ContainerHost, wanted: EngineWanted, telling: Telling) {
   const actual = await bringEngineUp(host, telling);
   const found = await host.locations.inspect(actual);
   if (isSamePlace(found, await host.locations.inspect(wanted.dataRoot))) {
@@ -235,9 +229,7 @@ const SEEN_EFFECT_MS = 3000;
 
 type StartAttempts = ReturnType<typeof createStartAttempts>;
 
-/**
- * Runs a service manager's command as often as it takes, but no two at a time and only so often.
- */
+/** Runs a service manager's command as often as needed, but no two at a time and not too often. */
 function createStartAttempts({ launch, most }: { launch: () => Promise<Launch>; most: number }) {
   let count = 0;
   let isRunning = false;

@@ -66,9 +66,7 @@ const unsuitable: Reason = ({ target: { path, mount } }) =>
     : `${path} is on a file system of the type ${mount.type}, on which the engine cannot ` +
       `keep its layers; ${SUITABLE.slice(0, 3).join(', ')} and the like are fit`;
 
-/**
- * With owners, modes, links, device nodes and the `trusted` attributes that overlays are made of.
- */
+/** With owners, modes, links, device nodes and `trusted` attributes, which overlays are made of. */
 const SUITABLE = [
   ...['ext4', 'btrfs', 'xfs', 'f2fs', 'ext3', 'ext2'],
   ...['zfs', 'bcachefs', 'ubifs', 'nilfs2', 'jfs', 'reiserfs'],
@@ -208,9 +206,7 @@ export function isSamePlace(one: Location, other: Location): boolean {
 }
 
 function isInside(one: Location, other: Location): boolean {
-  return (
-    isInsideFolder(one.real, other.real) ||
-    (one.location.device === other.location.device &&
-      isInsideFolder(one.location.path, other.location.path))
-  );
+  if (isInsideFolder(one.real, other.real)) return true;
+  const [place, within] = [one.location, other.location];
+  return place.device === within.device && isInsideFolder(place.path, within.path);
 }

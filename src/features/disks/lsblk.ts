@@ -49,9 +49,7 @@ const node: v.GenericSchema<unknown, Node> = v.object({
 });
 const listing = v.object({ blockdevices: v.array(node) });
 
-/**
- * A volume stands below each of its members, and is listed once. @returns undefined for no listing
- */
+/** A volume stands below each member, and is listed once. @returns undefined for no listing */
 export function parseLsblk(json: string): ListedDevice[] | undefined {
   // What an old lsblk prints about an option that it does not know is no JSON.
   const result = v.safeParse(listing, parseJson(json));

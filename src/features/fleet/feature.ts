@@ -10,9 +10,7 @@ import type { OpenFleet } from './open-fleet.ts';
 import { FLEET_SECTION, type FleetSettings } from './options.ts';
 import { fleetRoutes } from './routes.ts';
 
-/**
- * One of many devices of a server like hawkBit. Without `fleet.server` only its routes are loaded.
- */
+/** One of many devices of a server like hawkBit. Without `fleet.server` only routes are loaded. */
 export async function createFleetFeature(
   context: FeatureContext,
   tools: PackageTools,

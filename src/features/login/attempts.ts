@@ -31,11 +31,9 @@ export async function attempt<Value>(
   const source = await attemptSource(context, { session, peerUsers });
   const waitS = limit.begin(source.limits);
   if (waitS > 0) {
-    throw new Refusal(
-      'too_many_attempts',
-      `cannot log in: too many wrong attempts; try again in ${waitS} s`,
-      { headers: { 'Retry-After': String(waitS) } },
-    );
+    const message = `cannot log in: too many wrong attempts; try again in ${waitS} s`;
+    const headers = { 'Retry-After': String(waitS) };
+    throw new Refusal('too_many_attempts', message, { headers });
   }
   const result = await check(source).catch((error: unknown) => {
     limit.cancel(source.limits);

@@ -80,9 +80,7 @@ export function createRpcd({ socketPath }: { socketPath: string }) {
       ask(isKnown ? lines.known : lines.strangers, (call) => findSession(call, id), { client }),
     /** By id, without renewing idle times. May lack some, and rights by a pattern. */
     list: () => ask(lines.lists, listSessions),
-    /**
-     * `isShared`: the session was there before, and is in use. @returns undefined if rpcd refuses
-     */
+    /** `isShared`: the session was there before, and is used. @returns undefined if rpcd refuses */
     logIn: ({ isTrusted, client, ...login }: Login & { isTrusted: boolean; client: string }) =>
       ask(isTrusted ? lines.trustedLogIns : lines.logIns, (call) => logIn(call, login), {
         timeoutMs: LOG_IN_TIMEOUT_MS,

@@ -109,9 +109,7 @@ const TIMEOUT_MS = 2000;
 /** More than that wait only while ubusd hangs; who listens asks for the state anyway. */
 const MOST_WAITING = 200;
 
-/**
- * `depotd.task {id, state}` on ubus, in order. Nothing waits for it; what cannot be sent is lost.
- */
+/** `depotd.task {id, state}` on ubus, in order. Nothing waits for it, and it may be lost. */
 export function createAnnouncer(): (job: Pick<Job, 'id' | 'state'>) => void {
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;

@@ -29,11 +29,8 @@ export interface UndoTools
 
 /** What the answer depends on, read at one moment. `kept`: the jobs whose copies are there. */
 export async function readUndoState({ manager, undo, processes }: UndoTools) {
-  const [database, kept, bootId] = await Promise.all([
-    manager.installed(),
-    undo.list(),
-    processes.bootId(),
-  ]);
+  const reading = [manager.installed(), undo.list(), processes.bootId()] as const;
+  const [database, kept, bootId] = await Promise.all(reading);
   return { database, kept, bootId };
 }
 

@@ -76,16 +76,15 @@ export function createUploadFolder(
   };
 }
 
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
 async function createFile(folder: string, kind: UploadKind): Promise<UploadFile> {
   const id = randomBytes(16).toString('hex');
   const directory = await openPrivateFolder(folder);
   try {
     // By the folder's descriptor: the folder that was checked is the one that is written to.
-    const file = await open(
-      `/proc/self/fd/${directory.fd}/${id}.${kind}`,
-      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-      0o600,
-    );
+    const path = `/proc/self/fd/${directory.fd}/${id}.${kind}`;
+    const file = await open(path, NEW_FILE, 0o600);
     return { id, write: (piece) => writeAll(file, piece), finish: () => file.close() };
   } catch (error) {
     throw asFull(error);

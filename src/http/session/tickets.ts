@@ -1,9 +1,7 @@
 import { DepotError } from '../../errors.ts';
 import { hashOf, newToken, sessionPart } from './sessions.ts';
 
-/**
- * For what a browser opens by address, without a session's key: good once, for seconds, for a read.
- */
+/** For what a browser opens by address, without a session's key: good for one read, for seconds. */
 export type Tickets = ReturnType<typeof createTickets>;
 
 type TicketPath = ReturnType<typeof ticketPath>;

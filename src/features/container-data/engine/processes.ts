@@ -58,10 +58,7 @@ async function asHolder(
   };
 }
 
-async function containerOf(
-  pid: string,
-  containers: ReadonlySet<string>,
-): Promise<string | undefined> {
+async function containerOf(pid: string, containers: ReadonlySet<string>) {
   if (containers.size === 0) return undefined;
   const [groups = '', words = ''] = await Promise.all(
     ['cgroup', 'cmdline'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1').catch(() => '')),
@@ -69,12 +66,8 @@ async function containerOf(
   const group = [...groups.matchAll(/[0-9a-f]{64}/g)]
     .map(([id]) => id)
     .find((id) => containers.has(id));
-  return (
-    group ??
-    (words.includes('containerd-shim')
-      ? words.split('\0').find((word) => containers.has(word))
-      : undefined)
-  );
+  if (group !== undefined || !words.includes('containerd-shim')) return group;
+  return words.split('\0').find((word) => containers.has(word));
 }
 
 async function hasOpen(pid: string, databases: ReadonlySet<string>): Promise<boolean> {

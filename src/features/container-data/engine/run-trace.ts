@@ -14,12 +14,8 @@ export async function runTraceOf(dataRoot: string): Promise<string> {
   for (const container of await namesIn(folder)) {
     for (const name of ['.', ...(await namesIn(join(folder, container)))]) {
       const path = join(folder, container, name);
-      lines.push(
-        await lstat(path, { bigint: true }).then(
-          ({ ino, ctimeNs }) => `${container}/${name} ${ino} ${ctimeNs}`,
-          () => path,
-        ),
-      );
+      const entry = await lstat(path, { bigint: true }).catch(() => undefined);
+      lines.push(entry ? `${container}/${name} ${entry.ino} ${entry.ctimeNs}` : path);
     }
   }
   return createHash('sha256').update(lines.join('\n')).digest('hex');

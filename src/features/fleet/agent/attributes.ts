@@ -20,11 +20,7 @@ const RESTLESS = ['free_mb', 'uptime_h'];
  * last, which is looked at every few minutes; drift at each poll. One that refuses it is not sent
  * the same again unasked.
  */
-export async function sendAttributes(
-  fleet: Fleet,
-  { client, from }: Server,
-  isAsked: boolean,
-): Promise<void> {
+export async function sendAttributes(fleet: Fleet, { client, from }: Server, isAsked: boolean) {
   const { notes, log, known } = fleet;
   const drift = await driftOf(fleet, from);
   if (!isAsked && isEarly(fleet, { from, drift })) return;
@@ -45,10 +41,7 @@ export async function sendAttributes(
 }
 
 /** The last that the server hears until the fleet is switched on: one try. */
-export async function sayGoodbye(
-  { connect, known, notes }: Fleet,
-  last: FleetSettings,
-): Promise<void> {
+export async function sayGoodbye({ connect, known, notes }: Fleet, last: FleetSettings) {
   const { client, from } = await connect(last, { answerMs: GOODBYE_MS });
   try {
     await client.configure({ fleet: 'switched off by the owner' }, 'merge');
@@ -74,10 +67,7 @@ function hashOf(data: Readonly<Record<string, string>>): string {
 }
 
 /** What is missing, or older, of what this server's sets have installed: `dnsmasq 2.90-1`. */
-async function driftOf(
-  { records, manager }: Pick<Fleet, 'records' | 'manager'>,
-  from: string,
-): Promise<string> {
+async function driftOf({ records, manager }: Pick<Fleet, 'records' | 'manager'>, from: string) {
   const wished = new Map<string, string>();
   for (const { from: other, rolledOut, work } of records.all()) {
     if (other !== from || rolledOut === undefined) continue;

@@ -96,11 +96,7 @@ const COMMAND_MS = 30_000;
  * Once for an action: before the command is run the server has taken that it does, and the action's
  * record has the boot that it is done in.
  */
-export async function restartDevice(
-  fleet: Fleet,
-  { client }: Server,
-  record: ActionRecord,
-): Promise<void> {
+export async function restartDevice(fleet: Fleet, { client }: Server, record: ActionRecord) {
   const { records, known, processes, paths, scriptEnvironment, log } = fleet;
   const { key, actionId } = record;
   const fail = async (why: string): Promise<void> => {

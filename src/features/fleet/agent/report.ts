@@ -34,9 +34,7 @@ export async function notifyOnce(
   await notify(fleet, server, notice);
 }
 
-/**
- * Sends each end that the server lacks, unless its id is a later action's, which that would end.
- */
+/** Sends each end that the server lacks, unless its id is a later action's: it would end that. */
 export async function reportEnds(fleet: Fleet, server: Server): Promise<void> {
   const all = fleet.records.all();
   for (const record of dueEnds(fleet, server)) {

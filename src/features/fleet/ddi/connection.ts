@@ -122,11 +122,7 @@ async function readBody(response: IncomingMessage, mostBytes: number): Promise<B
   return Buffer.concat(pieces);
 }
 
-function asFailure(
-  { method, path }: Call,
-  error: unknown,
-  limitMs: number | undefined,
-): DepotError {
+function asFailure({ method, path }: Call, error: unknown, limitMs: number | undefined) {
   const what = `cannot ${method} ${path.split('?')[0] ?? ''}`;
   if (limitMs !== undefined) {
     const message = `${what}: the fleet server did not answer within ${limitMs / 1000} s`;

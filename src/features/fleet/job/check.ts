@@ -46,14 +46,8 @@ export function hasBegun(job: Remembering): boolean {
   return checked.find(job) !== undefined;
 }
 
-/**
- * Judges all of an action before anything is done, then remembers what is there. @throws DepotError
- */
-export async function checkWork(
-  tools: FleetJobTools,
-  { work, key }: Task,
-  context: StepContext,
-): Promise<void> {
+/** Judges all of an action before it is done, then remembers what is there. @throws DepotError */
+export async function checkWork(tools: FleetJobTools, { work, key }: Task, context: StepContext) {
   const { manager, baseline } = tools;
   checkAllowed(work, tools.settings());
   checkTokenFile(tools, work);
@@ -79,10 +73,7 @@ function bounded(diff: readonly string[]): string[] {
 }
 
 /** What was whole when it was downloaded may have been changed since. */
-async function checkFiles(
-  { downloads, settings }: FleetJobTools,
-  { files, signatures }: Work,
-): Promise<void> {
+async function checkFiles({ downloads, settings }: FleetJobTools, { files, signatures }: Work) {
   for (const file of [...files, ...signatures]) {
     if (!(await downloads.isWhole(file))) {
       throw new DepotError('not_found', `cannot install ${file.label}: it is not there any more`);
@@ -104,10 +95,7 @@ async function checkFiles(
 }
 
 /** In an order in which each finds what it depends on, if that is among them. */
-async function inspectPackages(
-  { manager, downloads, paths }: FleetJobTools,
-  { files }: Work,
-): Promise<Found['packages']> {
+async function inspectPackages({ manager, downloads, paths }: FleetJobTools, { files }: Work) {
   const freeBytes = await freeBytesOf(paths.root);
   const found = new Map<string, Found['packages'][number] & InspectedFile>();
   for (const file of files.filter(({ kind }) => kind === 'package')) {
@@ -195,11 +183,7 @@ async function absentNames({ manager }: FleetJobTools, { upgrade }: Work): Promi
 }
 
 /** The package manager's own view, which does not know of files that come with the same action. */
-async function checkChanges(
-  { manager }: FleetJobTools,
-  work: Work,
-  { packages, install }: Found,
-): Promise<void> {
+async function checkChanges({ manager }: FleetJobTools, work: Work, { packages, install }: Found) {
   const installed = await manager.installed();
   const presentOf = (names: readonly string[]): string[] =>
     names.flatMap((name) => {

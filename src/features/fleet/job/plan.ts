@@ -14,15 +14,8 @@ import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun, readFound } from './check.ts';
 import { packageSteps, updateSteps } from './package-steps.ts';
 import { firmwareRepair, firmwareSteps } from './firmware-steps.ts';
-import {
-  begunPrograms,
-  hasSucceeded,
-  succeeded,
-  actStep,
-  packagesNamed,
-  type FleetJobTools,
-  type Task,
-} from './tools.ts';
+import { begunPrograms, hasSucceeded, succeeded, actStep, packagesNamed } from './tools.ts';
+import type { FleetJobTools, Task } from './tools.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import { tokenSteps, verifySteps } from './verify-steps.ts';
 import { uptime } from 'node:os';
@@ -119,11 +112,7 @@ function acceptStep(tools: FleetJobTools, { work, key }: Task): Act {
 }
 
 /** What of the action's packages is there now. */
-async function rolledOutBy(
-  { manager }: FleetJobTools,
-  { upgrade }: Work,
-  context: StepContext,
-): Promise<Record<string, string>> {
+async function rolledOutBy({ manager }: FleetJobTools, { upgrade }: Work, context: StepContext) {
   const { packages, install } = readFound(context);
   const names = [...packages.map(({ name }) => name), ...install];
   const installed = await manager.installed();

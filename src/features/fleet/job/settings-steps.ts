@@ -39,10 +39,7 @@ export function settingsRepair(tools: FleetJobTools, { work, key }: Task): Step[
   ];
 }
 
-async function writeConfigs(
-  { paths }: FleetJobTools,
-  texts: Readonly<Record<string, string>>,
-): Promise<void> {
+async function writeConfigs({ paths }: FleetJobTools, texts: Readonly<Record<string, string>>) {
   for (const [config, text] of Object.entries(texts)) {
     await rewriteFile(join(paths.uciDir, config), text);
   }

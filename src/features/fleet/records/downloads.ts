@@ -181,11 +181,7 @@ async function writeAll(
   throw new DepotError('upstream_unreachable', message);
 }
 
-async function slowDown(
-  bytes: number,
-  startMs: number,
-  { bytesPerS = 0, signal }: FetchOptions,
-): Promise<void> {
+async function slowDown(bytes: number, startMs: number, { bytesPerS = 0, signal }: FetchOptions) {
   const earlyMs = bytesPerS === 0 ? 0 : (bytes / bytesPerS) * 1000 - (performance.now() - startMs);
   if (earlyMs > 0) await delay(earlyMs, undefined, { signal });
 }
