@@ -139,7 +139,7 @@ function sessionsBy(
   return sessions[auth];
 }
 
-/** Passed-on requests name this device, too. @throws DepotError unavailable, foreign_host */
+/** What is passed on must name this device, too. @throws DepotError unavailable, foreign_host */
 function checkAccepted(
   { stopping }: RequestHandlerOptions,
   { headers, socket }: RequestHead,

@@ -119,7 +119,7 @@ async function readStream(options: FollowOptions, place: Place): Promise<Stop> {
 async function poll(options: FollowOptions, place: Place): Promise<Stop> {
   try {
     for (let round = 0; round < POLLS; round += 1) {
-      // In this order: a task that has ended writes nothing more.
+      // In this order: a task that has ended writes nothing more, so what is read then is all.
       const task = await fetchTask(options.client, options.id);
       isConnected(options, place);
       await showProgress(options, task);

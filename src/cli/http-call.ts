@@ -33,7 +33,7 @@ export interface StreamedBody {
   content: Readable;
 }
 
-/** Until an answer begins, and within a stream, in which the daemon gives a sign every 15 s. */
+/** Until an answer begins, and within a stream, where a sign of life comes every 15 s. */
 const SILENCE_MS = 45_000;
 
 /**

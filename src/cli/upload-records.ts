@@ -15,7 +15,7 @@ export async function readUploads(client: Client): Promise<UploadRecord[]> {
   return records;
 }
 
-/** @param start of an id @throws DepotError not_found; bad_request if several begin so */
+/** @param start of the id @throws DepotError not_found; bad_request if several begin so */
 export async function findUpload(client: Client, start: string): Promise<string> {
   const [first, second] = (await readUploads(client)).filter(({ id }) => id.startsWith(start));
   if (first === undefined) {

@@ -125,7 +125,10 @@ function apply(
   }
 }
 
-/** Each with the line of the option to change; not of a value that could not be read. */
+/**
+ * Each with the line of the option to change. One that rests on a value that could not be read is
+ * left out: its own problem says enough.
+ */
 function contradictions(
   section: Section,
   found: readonly Contradiction[],
@@ -142,7 +145,10 @@ function contradictions(
   });
 }
 
-/** As far as it may be applied while the daemon runs; `waiting` are options that need a restart. */
+/**
+ * The next configuration as far as it may be applied while the daemon runs. `waiting`: what differs
+ * and needs a restart, `SECTION.OPTION`.
+ */
 export function withoutRestart(
   running: Config,
   next: Config,

@@ -3,7 +3,7 @@
 /** Put in by the build; another value means that the sources run as they are. */
 export const VERSION = process.env.DEPOTD_VERSION ?? '0.0.0-development';
 
-/** In seconds, until a new version's /healthz answers, or the old one is put back; for tests. */
+/** How many seconds a new version has for /healthz before the old one is put back; for tests. */
 export const SELF_UPGRADE_LIMIT_S = Number(process.env.DEPOTD_SELF_UPGRADE_LIMIT_S ?? 60);
 
 /** How long the watcher of an upgrade waits before it asks again, in seconds; for tests. */

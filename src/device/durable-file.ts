@@ -1,7 +1,10 @@
 import { constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** After a power cut the old or the new content is there, whole (rename(2), fsync(2)). */
+/**
+ * After a power cut the old or the new content is there, whole: a temporary file beside it, fsync,
+ * rename, fsync of the folder (rename(2), fsync(2)).
+ */
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,

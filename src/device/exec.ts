@@ -53,7 +53,10 @@ export async function startDetached(command: Command, outputDescriptor: number):
 /** Both ends of three pipes, and what libuv and the program itself open on the way. */
 const DESCRIPTORS_OF_A_START = 12;
 
-/** Without them spawn emits an error before execa listens for it, which would end the daemon. */
+/**
+ * Without those for the pipes Node's spawn emits an error before execa listens for it, which would
+ * end the daemon. To be asked in the same turn.
+ */
 function hasDescriptors(): boolean {
   const descriptors: number[] = [];
   try {
@@ -130,7 +133,8 @@ export async function run(command: Command, limits: RunLimits): Promise<RunResul
 }
 
 /**
- * Locks an open file with flock(1), of util-linux or busybox; the lock outlives that program.
+ * Locks an open file with flock(1), of util-linux or busybox, or waits for who has it. The lock
+ * stays with the descriptor when the program has ended.
  * @returns `held` if the time is over, `failed` without the program or a file system that locks
  */
 export async function lockDescriptor(

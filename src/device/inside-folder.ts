@@ -1,4 +1,4 @@
-/** Whether an absolute path lies below a folder, itself left out; links are not followed. */
+/** Itself left out. Both are absolute and normalised; links are not followed. */
 export function isInsideFolder(path: string, folder: string): boolean {
   return path !== folder && path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }

@@ -12,6 +12,7 @@ export function createLogger({
   /** As in `daemon.warning`. */
   priority: string;
   environment: Record<string, string>;
+  /** Is given what no logger took. */
   giveUp: (lines: readonly string[]) => void;
 }): SendLines {
   let waiting: string[] = [];

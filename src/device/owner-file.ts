@@ -36,7 +36,8 @@ export async function readSmallFile(path: string, mostBytes: number): Promise<st
 }
 
 /**
- * A fifo is not waited for (open(2), O_NONBLOCK), and of a large file nothing is read.
+ * What stands there may be somebody else's: a fifo is not waited for (open(2), O_NONBLOCK), and of
+ * a large file nothing is read.
  * @returns undefined for what is no file, is larger, or cannot be read
  */
 export async function readSmallBytes(

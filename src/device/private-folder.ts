@@ -128,7 +128,10 @@ function namesIn(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-/** @param isQuick whether its file system answers at once, as one on a disk may not */
+/**
+ * What stands there; with a mode a folder is made if nothing does.
+ * @param isQuick whether its file system answers at once, as one on a disk may not
+ */
 async function entryAt(path: string, mode: number | undefined, isQuick: boolean): Promise<Stats> {
   const look = async (): Promise<Stats> => (isQuick ? lstatSync(path) : lstat(path));
   return look().catch(async (error: unknown) => {
@@ -138,7 +141,10 @@ async function entryAt(path: string, mode: number | undefined, isQuick: boolean)
   });
 }
 
-/** Not those above, which may have gone with their disk. Somebody may make it just then, too. */
+/**
+ * Not those above, which may have gone with their disk. Somebody else may make it in the same
+ * moment: it has to be looked at in any case.
+ */
 export async function makeFolder(path: string, mode = 0o700): Promise<void> {
   await mkdir(path, { mode }).catch((error: unknown) => {
     if (systemCode(error) !== 'EEXIST') throw error;

@@ -124,7 +124,7 @@ async function markOf(
 
 const JOB_VARIABLE = 'DEPOTD_JOB';
 
-/** script(1) takes a shell text: it has the arguments' number, and reads them from variables. */
+/** script(1) takes a shell text: of the arguments' number alone, and it reads them as variables. */
 function onTerminal(command: Command): Command {
   const names = command.argv.map((_, index) => `DEPOTD_ARG_${index}`);
   const words = names.map((name) => `"$${name}"`).join(' ');
@@ -153,7 +153,10 @@ async function isAlive(mark: ProcessMark): Promise<boolean> {
   return (await bootId()) === mark.bootId;
 }
 
-/** Those in its control group, below the holder, of its session, and with the job's variable. */
+/**
+ * Those in its control group; and, since it may have none, those below the holder, those of its
+ * session, which outlive it, and those with the job's variable.
+ */
 async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {
   const [inGroup, entries] = [await processesIn(mark.cgroup), readProcesses()];
   const isRelated = (await isNumberReused(mark, entries)) ? () => false : relationTo(mark, entries);
@@ -196,7 +199,10 @@ function relationTo(
     below.has(pid) || (session === mark.pid && startTicks >= mark.startTicks);
 }
 
-/** script(1) and its shell: it answers a signal by killing the command, so they are left alone. */
+/**
+ * script(1), which answers a signal by killing the command without its clean-up, and the shell on
+ * its terminal: they are left alone, and end with the command.
+ */
 function terminalOf(mark: ProcessMark, entries: readonly ProcessEntry[]): Set<number> {
   const found = new Set<number>();
   if (!mark.isOnTerminal) return found;

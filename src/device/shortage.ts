@@ -20,7 +20,8 @@ function lacksProcesses(error: unknown): boolean {
 }
 
 /**
- * Does the work, which must be safe to do again, until no shortage keeps it back.
+ * Does the work until no shortage keeps it back. It must be safe to do again, and sees for itself
+ * whether it is still wanted.
  * @param limitMs after which the shortage is thrown; the clock starts with the call
  */
 export async function outlastShortage<Value>(

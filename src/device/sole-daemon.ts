@@ -133,7 +133,10 @@ async function waitForHolder({ folder, processes }: ClaimOptions, deadline: numb
 const UNFINISHED =
   /^[a-z0-9][a-z0-9-]*(?:\.(?:json|apk|sh|cjs)|(?:\.tar|\.before(?:\.2)?)?\.gz)?\.\d{1,7}\.new$/;
 
-/** What killed daemons left beside records in any folder; links, and what others read, stay. */
+/**
+ * What killed daemons left beside records in any folder of the state: nobody replaces any now. What
+ * is a link, somebody else's or for others to read stays.
+ */
 function removeUnfinished(folder: string): void {
   const isOwn = ({ uid }: Stats): boolean => uid === process.getuid?.();
   try {

@@ -2,7 +2,8 @@ import { createPublicKey, verify } from 'node:crypto';
 
 /**
  * Of usign's files (https://git.openwrt.org/project/usign.git): a comment, then base64 of the
- * algorithm's two letters, the key's eight bytes, and an Ed25519 key or signature (RFC 8032).
+ * algorithm's two letters, eight bytes that name the key, and an Ed25519 key or signature (RFC
+ * 8032).
  */
 export interface UsignKey {
   /** Sixteen hexadecimal digits; the key's file in a folder of keys has this name. */

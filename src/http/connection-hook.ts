@@ -10,13 +10,16 @@ export type Activity = 'idle' | 'receiving' | 'draining' | 'busy';
 
 /** Node's HTTP server behind a hook. */
 export interface NextServer {
-  /** Gives the connection, and what was read of it (`unshift`), to Node once the hook returns. */
+  /**
+   * Gives the connection to Node's server. What was read of it has been put back (`unshift`), and
+   * the hook has returned before.
+   */
   handOver: () => void;
   /** Tells a client that its first request did not come in time. */
   refuseLate: () => void;
 }
 
-/** Has each new connection first, and may hand it over. @returns what says what it is doing */
+/** Decides when to hand over a new connection, if ever. @returns what says what that is doing */
 export type ConnectionHook = (socket: Socket, next: NextServer) => () => Activity;
 
 /** A client gets this long to send the headers of a request. */

@@ -3,7 +3,10 @@ import { DepotError } from '../errors.ts';
 
 /** Largest form of parameters, in bytes; uploads do not come this way. */
 const MOST_FORM_BYTES = 64 * 1024;
-/** A small form comes at once, or from somebody who only wants to hold the connection. */
+/**
+ * From when it is read. A small form comes at once, or from somebody who only wants to hold the
+ * connection.
+ */
 const FORM_TIMEOUT_MS = 10_000;
 
 /**

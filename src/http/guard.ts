@@ -12,7 +12,10 @@ export interface KnownHosts {
   listening: ReadonlySet<string>;
   /** `main.hosts`: with a port only that port, without one any. */
   configured: readonly string[];
-  /** The device's own names and addresses: lower case, no port, final dot, brackets or zone. */
+  /**
+   * The device's own names and addresses in its network.
+   * @param name in lower case, without port, final dot, brackets or zone
+   */
   isOwn: (name: string) => boolean;
 }
 
@@ -59,14 +62,17 @@ function splitHost(value: string): { name: string; port: string; bare: string | 
   return { name: plain, port: namePort, bare: plain.includes(':') ? undefined : plain };
 }
 
-/** As a Host header writes it (RFC 3986, section 3.2.2), in one text for all spellings. */
+/**
+ * As a Host header writes it (RFC 3986, section 3.2.2), in one text for all spellings; IPv4 through
+ * an IPv6 socket is IPv4.
+ */
 export function hostForm(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   const plain = canonicalAddress(address.toLowerCase()).replace(/%.*$/, '');
   return plain.includes(':') ? `[${plain}]` : plain;
 }
 
-/** A change comes from this host's own pages, or from no page. @throws DepotError forbidden */
+/** A change must come from this host's own pages, or from none. @throws DepotError forbidden */
 export function checkOrigin(headers: Headers): void {
   const source = foreignSource((name) => headers.get(name) ?? undefined);
   if (source !== undefined) {

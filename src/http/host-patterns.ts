@@ -2,7 +2,10 @@
 
 /** No hyphen at either end (RFC 1123, section 2.1); underscores occur in home networks. */
 const LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
-/** What ends in a number is an IPv4 address or nothing (URL standard): the last label is none. */
+/**
+ * What ends in a number is an IPv4 address or nothing (URL standard, "ends in a number"): the last
+ * label has something that is no digit, behind 30 digits at most.
+ */
 const LAST_LABEL =
   '(?:[A-Za-z_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?' +
   '|[0-9]{1,30}(?:[A-Za-z_](?:[A-Za-z0-9_-]{0,31}[A-Za-z0-9_])?|-[A-Za-z0-9_-]{0,31}[A-Za-z0-9_]))';

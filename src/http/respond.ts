@@ -14,7 +14,7 @@ export function json(body: unknown, status = 200, headers: Record<string, string
 
 type Body = string | Uint8Array<ArrayBuffer>;
 
-/** An answer asked for its body would load Node's HTTP client (`runtime/light-fetch.ts`). */
+/** Kept for who packs it: `text()` would load Node's HTTP client (`runtime/light-fetch.ts`). */
 const bodies = new WeakMap<Response, Body>();
 
 function withBody(body: Body, init: ResponseInit): Response {

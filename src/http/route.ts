@@ -21,7 +21,10 @@ export interface ApiRequest<Params> {
   context: Context;
   /** There for every route whose access is `session`. */
   session: Session;
-  /** For an answer that goes on: `onEnd` says that the session ended. @returns how to stop that */
+  /**
+   * For an answer that goes on: `onEnd` is called when the session has ended, or cannot be asked
+   * for. @returns what ends the watch
+   */
   watchSession: (onEnd: () => void) => () => void;
   /**
    * A ticket with which a browser may open that address once, in place of the session's key.
@@ -45,7 +48,10 @@ export interface Route {
   isStream: boolean;
   /** Parameters that must not stand in the query, which servers write to their logs. */
   bodyOnly: readonly string[];
-  /** Whether the handler reads the body itself: parameters are the query's, the token optional. */
+  /**
+   * Whether the handler reads the body itself: then parameters come from the query alone, and the
+   * token may be left out but not be wrong.
+   */
   acceptsUpload: boolean;
   /** Whether failures, too, have the shape of a task result. */
   isTask: boolean;

@@ -11,7 +11,11 @@ interface Undone {
   parameters: Parameters;
 }
 
-/** @param name of a task or an upload's record; default: the newest task that can be undone */
+/**
+ * @param name how the id of a task or of an upload's record begins; default: the newest task that
+ *   can be undone
+ * @throws DepotError not_found
+ */
 export async function findUndone(client: Client, name: string): Promise<Undone> {
   const tasks = await listTasks(client);
   if (name === '' || name === 'latest') {

@@ -25,7 +25,10 @@ export async function enterGroup(jobId: string, pid: number): Promise<string | u
   }
 }
 
-/** Moves the daemon to where it is: the kernel waits then, and not for a move soon behind. */
+/**
+ * Moves the daemon to where it is: the kernel waits now for what a move waits for, and one that
+ * comes soon behind goes through at once.
+ */
 export async function expectMove(): Promise<void> {
   const own = await ownGroup().catch(() => undefined);
   if (own !== undefined) await moveTo(own, process.pid).catch(() => undefined);

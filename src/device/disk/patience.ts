@@ -81,7 +81,10 @@ export function shareAnswers<Answer>(
 /** For a disk that lies still. */
 const ANSWER_MS = 10_000;
 
-/** @returns whether a folder's disk answers; one that has not in time is not asked meanwhile */
+/**
+ * @returns whether a folder's disk answers, the folder there or not; one that has not in time is
+ *   not asked again before it does
+ */
 export function createDiskAsking(): (folder: string) => Promise<boolean> {
   const silent = new Set<string>();
   const ask = shareAnswers((folder) => {

@@ -12,11 +12,14 @@ export interface EngineQuestion {
   timeoutMs: number;
 }
 
-/** Longer than any real answer. Labels come from images, too, whose makers choose their length. */
+/**
+ * Longer than any real answer; parsed it takes several times as much. Labels come from images, too,
+ * whose makers choose their length.
+ */
 const MOST_BYTES = 4 * 1024 ** 2;
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR'];
 
-/** Asks over the engine's socket (Docker Engine API, in its own version). Never throws. */
+/** Over its socket (Docker Engine API; without a version in the path: its own). Never throws. */
 export function askEngine(
   socketPath: string,
   { method, path, timeoutMs }: EngineQuestion,

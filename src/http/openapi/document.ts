@@ -9,8 +9,9 @@ import { createSchemaConverter, type JsonObject, type SchemaConverter } from './
 import type { Route } from '../route.ts';
 
 /**
- * Made from the tables of routes, the very schemas that check the requests, and what the features
- * say of their answers. Of `main.auth` it says only if nobody needs a session.
+ * OpenAPI 3.1, from the tables of routes, the very schemas that check the requests, and what the
+ * features say of their answers. Of `main.auth` it says only if nobody needs a session. It is for
+ * JSON, which leaves out what is undefined.
  */
 export async function openApiDocument(documented: DocumentedInterface): Promise<object> {
   const { base, version, routes, passed, documentation, isOpen, errorCodes } = documented;

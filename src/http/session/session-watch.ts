@@ -10,7 +10,7 @@ export function createSessionWatch({ peek }: Pick<Sessions, 'peek'>) {
   const watched = new Set<() => void>();
   let clock: NodeJS.Timeout | undefined;
 
-  /** Calls `onEnd` once, when the session has ended or cannot be asked for. @returns how to stop */
+  /** `onEnd` is called once, if the session ends or cannot be asked for. @returns ends the watch */
   return (headers: Headers, onEnd: () => void): (() => void) => {
     let isChecking = false;
     const remove = (): void => {

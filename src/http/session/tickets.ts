@@ -1,7 +1,10 @@
 import { DepotError } from '../../errors.ts';
 import { hashOf, newToken, sessionPart } from './sessions.ts';
 
-/** For what a browser opens by address, without a session's key: good for one read, for seconds. */
+/**
+ * For what a browser opens by its address, which cannot carry a session's key: good once, for one
+ * address, for seconds, and never for a change.
+ */
 export type Tickets = ReturnType<typeof createTickets>;
 
 type TicketPath = ReturnType<typeof ticketPath>;
@@ -48,8 +51,9 @@ export function createTickets(now: () => number = () => performance.now()) {
 }
 
 /**
- * Without a query it is good for any. @throws DepotError bad_request
+ * What a ticket is good for; without a query, whatever the query is.
  * @param wanted an address from the root, or from `base`, the root of the CGI path tree
+ * @throws DepotError bad_request
  */
 export function ticketPath(base: string, wanted: string) {
   const address = wanted.startsWith(`${base}/`) ? wanted : `${base}/${wanted.replace(/^\//, '')}`;
