@@ -61,7 +61,10 @@ export async function stopEngine(
   }
 }
 
-/** An engine that ends its containers itself remembers that they ran; the others are ended here. */
+/**
+ * An engine that ends its containers itself remembers that they ran; those that would outlive it
+ * are ended one by one.
+ */
 async function stopAnswering(
   engine: ContainerHost['engine'],
   { stop, adopt }: Readonly<Record<'stop' | 'adopt', StartAttempts>>,
@@ -104,7 +107,8 @@ export function engineAtTarget(
 
 /**
  * Comes back when the engine answers with that data root and those containers run. Safe to do
- * again, and not broken off: an engine that was launched would come up behind whoever undoes it.
+ * again, and not broken off: an engine that was launched and is not yet to be seen would come up
+ * behind whoever undoes the start.
  * @throws DepotError unavailable
  */
 export async function startEngine(host: ContainerHost, wanted: EngineWanted, telling: Telling) {
@@ -166,7 +170,7 @@ const NOT_STARTED = {
 
 /** The engine itself starts again what its restart policies say; the others are started here. */
 const CONTAINERS_LIMIT_MS = 2 * 60_000;
-/** What the engine says so often stays so, and the other containers are writing meanwhile. */
+/** Tries to start one: a reason that comes so often stays, and the others are writing meanwhile. */
 const RETRY_MS = 500;
 const MOST_TRIES = 4;
 

@@ -14,7 +14,7 @@ const WALK_LIMITS = { timeoutMs: 30 * 60_000, maxBytes: 1024 ** 2 };
  */
 export const MOST_PATH_BYTES = 4095;
 
-/** The first longer path, with `./`. busybox's find says that it cannot look at it. */
+/** The first longer path: `./` and one byte more. busybox's find says it cannot look at that. */
 const FIND_LONG_PATH =
   `cd "$1" && find . -xdev -path "$(printf '%${MOST_PATH_BYTES + 3}s' | tr ' ' '?')*" 2>&1 | ` +
   `grep -a -e '^\\./' -e 'name too long$' | head -n 1`;

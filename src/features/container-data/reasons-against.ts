@@ -66,7 +66,10 @@ const unsuitable: Reason = ({ target: { path, mount } }) =>
     : `${path} is on a file system of the type ${mount.type}, on which the engine cannot ` +
       `keep its layers; ${SUITABLE.slice(0, 3).join(', ')} and the like are fit`;
 
-/** With owners, modes, links, device nodes and `trusted` attributes, which overlays are made of. */
+/**
+ * With owners, modes, links, device nodes and the `trusted` extended attributes that overlays are
+ * made of. Network file systems have not all of these.
+ */
 const SUITABLE = [
   ...['ext4', 'btrfs', 'xfs', 'f2fs', 'ext3', 'ext2'],
   ...['zfs', 'bcachefs', 'ubifs', 'nilfs2', 'jfs', 'reiserfs'],

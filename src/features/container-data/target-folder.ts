@@ -81,8 +81,8 @@ async function inWords<Result>(target: string, work: () => Promise<Result>): Pro
 }
 
 /**
- * The target is made, too; what an earlier move has left is taken over, and put back first.
- * @returns the uppermost folder that was made, and what `restore` returns
+ * The target is made, too; what an earlier move has left is taken over, after what that had put in
+ * place is taken back. @returns the uppermost folder that was made, and what `restore` returns
  */
 export function prepare(
   target: string,
@@ -105,7 +105,7 @@ async function makeTarget(target: string): Promise<string | undefined> {
   try {
     return await mkdir(target, { recursive: true, mode: 0o755 });
   } catch {
-    // On a full disk Node says of a recursive one that the folder is not there.
+    // On a full disk Node says of a recursive one that the folder is not there; this one says why.
     await mkdir(target, { mode: 0o755 });
     return target;
   }
@@ -129,7 +129,10 @@ export function redirect(target: string, sources: readonly string[]): Promise<vo
   });
 }
 
-/** What the target held goes aside, the copy in its place; safe to do again. */
+/**
+ * What the target held goes aside, the copy in its place, with the source's owner and mode; safe to
+ * do again.
+ */
 export function place(target: string, source: string): Promise<void> {
   return inWords(target, async () => {
     const { folder, copy, aside, part } = moveFolder(target);
@@ -226,7 +229,10 @@ export async function finish(target: string): Promise<string> {
 
 const ANSWERED = '';
 
-/** One that answered has run. Another may have started containers: that is the first it does. */
+/**
+ * An engine that answered has run. One that did not may have started containers all the same: that
+ * is the first thing it does.
+ */
 async function hasRun(file: string, copy: string): Promise<boolean> {
   const noted = await readFile(file, 'latin1').catch(() => undefined);
   return noted !== undefined && (noted === ANSWERED || noted !== (await runTraceOf(copy)));

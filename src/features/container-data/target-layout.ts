@@ -29,7 +29,10 @@ export function moveFolder(target: string) {
     marker: join(folder, 'began'),
     /** A file that names the job, and so this very disk. */
     owner: join(folder, 'job'),
-    /** How the copy's containers looked before an engine worked with it; empty once it has. */
+    /**
+     * There once an engine can have worked with the copy in place: how its containers looked
+     * before, or nothing once an engine has answered.
+     */
     ran: join(folder, 'ran'),
   };
 }

@@ -106,7 +106,8 @@ export function optionsFor(
   const options = ['-aHSx', '--numeric-ids', ...KEPT_OUT.map((name) => `--exclude=/${name}`)];
   if (version >= 30100) {
     options.push('--no-human-readable', '--ignore-missing-args');
-    // On xfs, ACLs show again as attributes that the source has not: deleted, they would be gone.
+    // On xfs, ACLs show a second time, as attributes that the source does not have: deleting those
+    // would delete the ACLs.
     attributes.push('--filter=-x_trusted.SGI_ACL_*');
   }
   if (version >= 30103 && areNanosecondsKept) options.push('--modify-window=-1');
