@@ -66,8 +66,14 @@ function hashOf(data: Readonly<Record<string, string>>): string {
   return createHash('sha256').update(JSON.stringify(lasting.sort())).digest('hex').slice(0, 16);
 }
 
-/** What is missing, or older, of what this server's sets have installed: `dnsmasq 2.90-1`. */
-async function driftOf({ records, manager }: Pick<Fleet, 'records' | 'manager'>, from: string) {
+/**
+ * What is missing, or older, of what this server's sets have installed: `adfilter missing, dnsmasq
+ * 2.90-1`. Nothing is done about it. An owner's newer version is none.
+ */
+async function driftOf(
+  { records, manager }: Pick<Fleet, 'records' | 'manager'>,
+  from: string,
+): Promise<string> {
   const wished = new Map<string, string>();
   for (const { from: other, rolledOut, work } of records.all()) {
     if (other !== from || rolledOut === undefined) continue;

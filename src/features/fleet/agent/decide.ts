@@ -131,7 +131,10 @@ function decideFetch({ fetchFailure, record }: State): Effect[] {
   return isTooEarly ? [notice] : [notice, { do: 'fetch' }];
 }
 
-/** Ahead of a maintenance window it goes on when that opens; without one, downloading was all. */
+/**
+ * Installing is not asked for. Ahead of a maintenance window the action goes on when that opens;
+ * without one, downloading was all.
+ */
 function holdBack(key: string, { maintenanceWindow: window }: Urgency): Effect[] {
   const message = 'the files are here, and wait to be installed';
   if (window !== undefined) return [said('downloaded', message)];

@@ -104,7 +104,10 @@ async function follow(fleet: Fleet, server: Server): Promise<void> {
   known.links = { ...known.links, configData: undefined };
 }
 
-/** What a full flash cannot put on record is not begun, and the server is sent its end at once. */
+/**
+ * What a full flash cannot put on record is not begun, and the server is sent its end at once, or
+ * the device would be silent. One that has a job already is not over.
+ */
 async function reportFullDisk(
   { records, queue }: Fleet,
   { client, from }: Server,

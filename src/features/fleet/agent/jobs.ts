@@ -7,7 +7,10 @@ import type { Fleet } from './fleet.ts';
 export const FLEET_JOB = 'fleet';
 export const SELF_UPGRADE_JOB = 'self-upgrade';
 
-/** The attempt is on record first: a daemon that was killed in between finds the job by it. */
+/**
+ * The attempt is on record before the job is asked for: a daemon that was killed in between finds
+ * the job by it, or asks again.
+ */
 export async function beginJob(fleet: Fleet, { key, attempts }: ActionRecord): Promise<void> {
   const { records, submit } = fleet;
   const record = await records.update(key, { attempts: Math.max(1, attempts) });

@@ -20,7 +20,10 @@ const schema = v.object({
   changed: v.optional(v.record(v.string(), v.string())),
 });
 
-/** What was there before the action's first change: the package manager's copy is of its last. */
+/**
+ * What was there before the first change of an action, which may be several transactions: the
+ * package manager's own copy is of before the last one.
+ */
 export function createBaseline(file: string) {
   return {
     save: async (key: string, { packages, ...texts }: BaselineContent) => {

@@ -46,8 +46,15 @@ export function hasBegun(job: Remembering): boolean {
   return checked.find(job) !== undefined;
 }
 
-/** Judges all of an action before it is done, then remembers what is there. @throws DepotError */
-export async function checkWork(tools: FleetJobTools, { work, key }: Task, context: StepContext) {
+/**
+ * Judges all of an action before anything of it is done: the files as they lie there, who may do
+ * it, and every name. Then remembers what is on the device. @throws DepotError
+ */
+export async function checkWork(
+  tools: FleetJobTools,
+  { work, key }: Task,
+  context: StepContext,
+): Promise<void> {
   const { manager, baseline } = tools;
   checkAllowed(work, tools.settings());
   checkTokenFile(tools, work);

@@ -130,7 +130,10 @@ async function receive(
   }
 }
 
-/** Where the answer begins (RFC 9110, 14.4 and 15.3.7). @throws DepotError upstream_unreachable */
+/**
+ * Where the answer begins (RFC 9110, 14.4 and 15.3.7); a server may send all of it.
+ * @throws DepotError upstream_unreachable
+ */
 function startOf(response: IncomingMessage, known: number, { label }: WantedFile): number {
   const { statusCode = 0, headers } = response;
   const start = /^bytes (\d+)-/.exec(headers['content-range'] ?? '')?.[1];

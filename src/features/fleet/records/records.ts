@@ -63,7 +63,10 @@ export async function openRecords(folder: string) {
         await syncPath(join(folder, '..'));
         await prune();
       }),
-    /** Resolves with the record when the change is on the medium; undefined if there is none. */
+    /**
+     * Resolves with the record when the change is on the medium; undefined if there is none.
+     * Changes follow one another.
+     */
     update: (key: string, change: Partial<ActionRecord>): Promise<ActionRecord | undefined> =>
       inTurn(async () => {
         const record = known.get(key);
