@@ -61,7 +61,10 @@ export function callerView(
   };
 }
 
-/** A web server on this host that ends TLS says so, for links back to the same caller alone. */
+/**
+ * A web server on this host ends TLS for us and says so; it alone may, and only for the links that
+ * go back to the same caller.
+ */
 function schemeOf({ socket, headers }: CallerRequest): 'http' | 'https' {
   if (socket instanceof TLSSocket) return 'https';
   return isOnThisHost(socket) && headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';

@@ -62,7 +62,7 @@ function isSame(given: string | string[] | undefined, expected: string): boolean
   return typeof given === 'string' && expected !== '' && isSameSecret(given, expected);
 }
 
-/** Read each time, so that a new token counts. Each forge of this family knows the scheme. */
+/** Read each time: a new token counts. Every forge of this family knows the scheme `token`. */
 async function readToken(file: string): Promise<string | Failure> {
   try {
     const token = (await readFile(file, 'latin1')).trim();

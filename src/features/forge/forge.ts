@@ -35,7 +35,8 @@ export interface ForgeOptions {
 
 /**
  * Passes on every documented operation, byte for byte. Connections that its hook has outlive
- * `close`; requests under way are answered 503 or broken off then.
+ * `close`; then all they bring is for Node's server. Requests under way are answered 503 or broken
+ * off.
  */
 export interface Forge extends Omit<PassThrough, 'handle' | 'hook' | 'health' | 'checks'> {
   /** Answers the request, whatever it is. */

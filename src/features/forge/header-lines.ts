@@ -1,7 +1,10 @@
 /** Header lines as Node's `rawHeaders` has them: name, value, name, value, … as sent, latin1. */
 export type HeaderLines = string[];
 
-/** Lines `name: value` with CRLF; nothing folded, no bare CR or LF (RFC 9112, section 5). */
+/**
+ * Nothing but lines `name: value` that end with CRLF: no blank before the colon, nothing folded, no
+ * bare CR or LF (RFC 9112, section 5).
+ */
 const HEADER_BLOCK = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 
 /** @param block latin1; @returns undefined if a line could be understood in two ways */

@@ -136,7 +136,8 @@ function isExposed(expose: Expose, method: string, path: string): boolean {
 
 /**
  * Whether a path lies at or below the forge's `/admin`, for anybody on the way who decodes it, once
- * or more often, or takes out dots, parameters, and blanks or dots at a segment's ends.
+ * or more often, reads it anew then, or takes out dots, path parameters, and blanks or dots at the
+ * ends of a segment.
  */
 export function isAdminPath(path: string): boolean {
   return decodings(path).some((text) => {

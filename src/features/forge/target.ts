@@ -73,7 +73,7 @@ function splitQuery(text: string): [string, string] {
   return mark === -1 ? [text, ''] : [text.slice(0, mark), text.slice(mark)];
 }
 
-/** No control character, no blank, and no `#`: a fragment is never sent (RFC 9110, 4.2.5). */
+/** All but visible ASCII and the bytes above; and `#`: no fragment is sent (RFC 9110, 4.2.5). */
 const UNSAFE_IN_QUERY = /[^\x21-\x7e\x80-\xff]|#/;
 /** A raw backslash is a slash to some programs on the way and none to others. */
 const UNSAFE_IN_PATH = /[^\x21-\x7e\x80-\xff]|[#\\]/;

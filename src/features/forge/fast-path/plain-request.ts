@@ -74,7 +74,10 @@ function readHeaders(block: string): PlainHeaders | undefined {
   };
 }
 
-/** By name in lower case. @returns undefined if they, or names of every object, are not plain */
+/**
+ * By name in lower case. @returns undefined if they are not those of a plain request; nor are names
+ * that every object has
+ */
 function plainHeaders(lines: HeaderLines): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (let index = 0; index + 1 < lines.length; index += 2) {

@@ -36,7 +36,10 @@ export function createUpload({ body, socket, moved }: UploadOptions) {
     if (isChunked) socket.write('0\r\n\r\n', 'latin1');
     stop();
   };
-  /** It is over or gone: nothing more is written, and what still comes is thrown away. */
+  /**
+   * The answer is over or the connection gone: nothing more is written, and what the caller still
+   * sends is thrown away.
+   */
   const stop = (): void => {
     source.off('data', pass);
     source.off('end', ended);
