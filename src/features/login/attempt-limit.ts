@@ -4,7 +4,10 @@ export interface Limit {
   most: number;
 }
 
-/** The first is the client's alone: who has logged in from there is not held to the others. */
+/**
+ * All of them hold; the first is that of the client alone, and who has once logged in from there is
+ * not held to the others.
+ */
 export type Limits = readonly [Limit, ...Limit[]];
 
 /** Counts wrong attempts, in a window that slides. */

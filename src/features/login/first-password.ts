@@ -6,8 +6,8 @@ import { isSameSecret } from '../../http/session/sessions.ts';
 import { randomSecret } from './session-cookie.ts';
 
 /**
- * That only root can read it proves root. A user id would not do: a container on the host's network
- * is root on a loopback connection, too.
+ * The content of a file that only root can read, for who sets the first password. A user id would
+ * not do: a container on the host's network is root on a loopback connection, too.
  */
 export type FirstPassword = ReturnType<typeof createFirstPassword>;
 

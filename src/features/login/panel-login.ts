@@ -36,7 +36,10 @@ const OWNER = 'root';
 const SESSION_TIMEOUT_S = 3600;
 /** rpcd counts in milliseconds, with 32 bits. */
 const LONGEST_TIMEOUT_S = 2_147_483;
-/** The least time of a refusal: rpcd computes a hash for users that it knows alone. */
+/**
+ * A refusal takes at least this long: rpcd computes a hash for a user that it knows, and answers at
+ * once for any other.
+ */
 const REFUSAL_MS = 500;
 
 /** `main.auth panel`: the users and passwords of the device's admin panel. */

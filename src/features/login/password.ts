@@ -74,7 +74,10 @@ export function createPassword(stateDir: string) {
   };
 }
 
-/** undefined only without a file: one that cannot be read is no password that was never set */
+/**
+ * @returns undefined only if there is no file: one that cannot be read must not pass for a password
+ *   that was never set
+ */
 async function readHashFile(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'latin1');

@@ -78,9 +78,12 @@ export function createRpcd({ socketPath }: { socketPath: string }) {
      */
     find: ({ id, isKnown, client = '' }: { id: string; isKnown: boolean; client?: string }) =>
       ask(isKnown ? lines.known : lines.strangers, (call) => findSession(call, id), { client }),
-    /** By id, without renewing idle times. May lack some, and rights by a pattern. */
+    /** By id; leaves idle times as they are. May lack some, and rights that a pattern grants. */
     list: () => ask(lines.lists, listSessions),
-    /** `isShared`: the session was there before, and is used. @returns undefined if rpcd refuses */
+    /**
+     * Who `isTrusted` does not stand behind strangers.
+     * @returns undefined if rpcd refuses; `isShared`: the session was there before, and is in use
+     */
     logIn: ({ isTrusted, client, ...login }: Login & { isTrusted: boolean; client: string }) =>
       ask(isTrusted ? lines.trustedLogIns : lines.logIns, (call) => logIn(call, login), {
         timeoutMs: LOG_IN_TIMEOUT_MS,

@@ -3,7 +3,7 @@ import { hashOf, KEY_HEADER } from '../../http/session/sessions.ts';
 
 const SESSION_COOKIE = 'depotd_session';
 
-/** In Accept, for servers that hand on a fixed list of fields, as CGI does. */
+/** The key within Accept, for servers that hand on a fixed list of fields, as CGI does. */
 const KEY_IN_ACCEPT = /;\s*depotd-key=([\w-]+)/;
 
 const SECRET_BYTES = 32;
@@ -41,7 +41,10 @@ export function keysOfCookies(
   return [...sessions].flatMap(([key, { cookie }]) => (ids.has(cookie) ? [key] : []));
 }
 
-/** Set-Cookie, for no script and no request of another site (RFC 6265bis, 5.6); empty: removed. */
+/**
+ * The header Set-Cookie. Unknown to scripts, and sent with nothing that another site begins (RFC
+ * 6265bis, section 5.6). @param value empty: takes the cookie back
+ */
 export function cookieHeader(
   value: string,
   { path, isSecure }: { path: string; isSecure: boolean },

@@ -45,7 +45,7 @@ function onStateChange({ queue }: FeatureContext, listener: (job: Job) => void):
   });
 }
 
-/** Keeps nothing else from its work, and is named until somebody has dismissed it. */
+/** A damaged record keeps nothing else from its work, and is named until it is dismissed. */
 function damageIn({ queue }: FeatureContext): HealthReport {
   const damaged = queue
     .all()

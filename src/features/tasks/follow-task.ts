@@ -18,7 +18,8 @@ const PIECE_BYTES = 64 * 1024;
 
 /**
  * `status` when it changes, `log` with text whose id is the byte offset behind it, `end` with the
- * last status. Text is cut between characters. `undefined` stands for a sign of life.
+ * last status. Text is cut between characters: who comes back with an id misses none and sees none
+ * twice. `undefined` stands for a sign of life.
  */
 export async function* followTask(
   options: FollowOptions,

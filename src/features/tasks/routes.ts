@@ -117,7 +117,10 @@ function noContent(): Response {
 /** The one task that iStore's page and its task window know. */
 const ISTORE_TASK = 'istore';
 
-/** Once its window is closed, only one under way, or the page would open the window again. */
+/**
+ * The newest package task. Once its window has been closed: one that is still under way, or none,
+ * or the page would open the window again.
+ */
 function istoreTask(queue: Queue): Job | undefined {
   const newest = queue.newest(PACKAGE_LANE);
   if (newest?.isDismissed !== true) return newest;
