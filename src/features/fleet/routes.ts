@@ -4,7 +4,7 @@ import { flag, isOn } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';
 import type { OpenFleet } from './open-fleet.ts';
-import type { FleetStatus, ActionStatus } from './documentation.ts';
+import type { ActionStatus, FleetStatus } from './documentation.ts';
 import { unixTimeOf } from './clock.ts';
 import { isOpen, type ActionRecord } from './records/action-record.ts';
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readFile } from 'node:fs/promises';
 import type { Context } from 'hono';
 import { readUciOption } from '../../config/uci-edit.ts';
 import { readSmallFile } from '../../device/owner-file.ts';
@@ -15,7 +16,6 @@ import { missing } from './password-login.ts';
 import { noRight, type Origin, type PanelSessions } from './panel-sessions.ts';
 import { isSessionId, type Rpcd, type RpcdSession } from './rpcd.ts';
 import type { NewSession } from './session-cookie.ts';
-import { readFile } from 'node:fs/promises';
 
 export interface PanelLoginTools {
   sessions: PanelSessions;

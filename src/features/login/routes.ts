@@ -7,12 +7,12 @@ import { json, Refusal } from '../../http/respond.ts';
 import { get, openGet, openPost, postAsReader, type Route } from '../../http/route.ts';
 import { KEY_HEADER } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
+import { languageOf } from '../../languages/language.js';
+import { LANGUAGES } from '../../languages/languages.ts';
 import type { LoginMethod, LoginParams } from './method.ts';
 import { createPanelLogin, type PanelLoginTools } from './panel-login.ts';
 import { createPasswordLogin, setPassword, type PasswordLoginTools } from './password-login.ts';
 import { cookieHeader } from './session-cookie.ts';
-import { languageOf } from '../../languages/language.js';
-import { LANGUAGES } from '../../languages/languages.ts';
 
 export interface LoginTools {
   /** `main.auth`: with `none` there is nothing to log in to. */
@@ -148,7 +148,7 @@ function cookie(
  * The page again with what was wrong, or the next. A script reads the session's key from the
  * answer's header; for a browser it stands behind the `#`, which reaches no server.
  */
-export async function answerPage(
+async function answerPage(
   { form }: LoginMethod,
   { request, username, page }: { request: Request; username: string | undefined; page: string },
   action: () => Promise<Record<string, string>>,
@@ -175,7 +175,7 @@ export async function answerPage(
   }
 }
 
-export function done(headers: Record<string, string> = {}): Response {
+function done(headers: Record<string, string> = {}): Response {
   return new Response(null, { status: 204, headers: { 'cache-control': 'no-store', ...headers } });
 }
 

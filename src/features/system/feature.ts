@@ -42,7 +42,7 @@ async function findProblems({ paths, stopping }: FeatureContext): Promise<string
 }
 
 /** The process's own figures, under the names that Prometheus clients use. */
-export function processMetrics(version: string): Metric[] {
+function processMetrics(version: string): Metric[] {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   const startedAt = Math.floor(Date.now() / 1000 - process.uptime());

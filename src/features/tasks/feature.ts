@@ -1,11 +1,11 @@
-import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
-import type { HealthReport } from '../../http/health-report.ts';
-import type { Feature, FeatureContext } from '../feature.ts';
-import { gauge, type Metric, counter } from '../../http/metrics-text.ts';
-import { isEnded, JOB_STATES, type Job, type JobState } from '../../jobs/job.ts';
 import { existsSync } from 'node:fs';
+import type { HealthReport } from '../../http/health-report.ts';
+import { counter, gauge, type Metric } from '../../http/metrics-text.ts';
+import { isEnded, JOB_STATES, type Job, type JobState } from '../../jobs/job.ts';
 import { UBUS_SOCKET } from '../../config/environment.ts';
 import { sendUbusEvent } from '../../device/ubus/connection.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
+import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
 
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
 export function createTasksFeature(context: FeatureContext, notes: TaskNotes): Feature {
@@ -74,7 +74,7 @@ function jobMetrics({ queue }: FeatureContext): Metric[] {
 }
 
 /** Tasks that have ended since the daemon began, by kind and state: so many, and how long. */
-export function createEndedTasks() {
+function createEndedTasks() {
   const ended = new Map<string, { kind: string; state: string; count: number; seconds: number }>();
   return {
     count: ({ kind, state, startedAt, stoppedAt }: Job): void => {
@@ -105,18 +105,20 @@ export function createEndedTasks() {
   };
 }
 
-const TIMEOUT_MS = 2000;
-/** More than that wait only while ubusd hangs; who listens asks for the state anyway. */
+const UBUS_TIMEOUT_MS = 2000;
+/** More events than that wait only while ubusd hangs; who listens asks for the state anyway. */
 const MOST_WAITING = 200;
 
-/** `depotd.task {id, state}` on ubus, in order. Nothing waits for it, and it may be lost. */
-export function createAnnouncer(): (job: Pick<Job, 'id' | 'state'>) => void {
+/**
+ * `depotd.task {id, state}` on ubus, in order. Nothing waits for it; what cannot be sent is lost.
+ */
+function createAnnouncer(): (job: Pick<Job, 'id' | 'state'>) => void {
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;
   return ({ id, state }) => {
     if (waiting >= MOST_WAITING || !existsSync(UBUS_SOCKET)) return;
     waiting += 1;
-    const options = { socketPath: UBUS_SOCKET, timeoutMs: TIMEOUT_MS };
+    const options = { socketPath: UBUS_SOCKET, timeoutMs: UBUS_TIMEOUT_MS };
     last = last
       .then(() => sendUbusEvent(options, 'depotd.task', { id, state }))
       .catch(() => undefined)

@@ -74,7 +74,7 @@ const TEXTS: Readonly<Record<string, ParameterText>> = {
   programs: { description: 'leaves out libraries, kernel modules, translations, headers' },
   proof: {
     description: 'while no password is set: what only root on the device can read',
-    example: EXAMPLE_TASK,
+    example: '3f0c9a52d71b48e6a0f5c2d4e8b17a90',
   },
   purge: { description: 'its data folders and images go, too' },
   q: { description: 'words that all occur in name, title or description', example: 'ads' },

@@ -1,13 +1,13 @@
 import { uptime } from 'node:os';
 import { isEnded, unixNow } from '../../../jobs/job.ts';
 import { OWN_PACKAGE } from '../../../package-management/names.ts';
-import { isOpen, type ActionRecord, type ActionEnd } from '../records/action-record.ts';
+import { run } from '../../../device/exec.ts';
+import { isOpen, type ActionEnd, type ActionRecord } from '../records/action-record.ts';
 import { decide, type Effect, type Heard, type State } from './decide.ts';
-import { type Fleet, type Server, noticesOf } from './fleet.ts';
+import { noticesOf, type Fleet, type Server } from './fleet.ts';
 import { beginJob, jobOf, SELF_UPGRADE_JOB } from './jobs.ts';
 import { notifyOnce, reportEnd } from './report.ts';
 import { fetchFailureOf, startTransfer } from './transfer.ts';
-import { run } from '../../../device/exec.ts';
 
 /** Decides what is next of an action that is on record, and does it, one effect after the other. */
 export async function act(
@@ -96,7 +96,11 @@ const COMMAND_MS = 30_000;
  * Once for an action: before the command is run the server has taken that it does, and the action's
  * record has the boot that it is done in.
  */
-export async function restartDevice(fleet: Fleet, { client }: Server, record: ActionRecord) {
+async function restartDevice(
+  fleet: Fleet,
+  { client }: Server,
+  record: ActionRecord,
+): Promise<void> {
   const { records, known, processes, paths, scriptEnvironment, log } = fleet;
   const { key, actionId } = record;
   const fail = async (why: string): Promise<void> => {

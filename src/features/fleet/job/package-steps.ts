@@ -1,14 +1,14 @@
 import { chmod } from 'node:fs/promises';
 import { DepotError } from '../../../errors.ts';
 import type { Remembering } from '../../../jobs/memory.ts';
-import { type Act, type Step, retryFrom } from '../../../jobs/plan.ts';
+import { retryFrom, type Act, type Step } from '../../../jobs/plan.ts';
 import { removalSet } from '../../../package-management/dependencies.ts';
 import { chosen } from '../../../package-management/memory.ts';
 import {
+  below,
   remember,
   transaction,
   type ChangeWork,
-  below,
 } from '../../../package-management/transaction/transaction.ts';
 import { isPresent } from '../../../package-management/database.ts';
 import { chooseUpgrade } from '../../../package-management/choice.ts';
@@ -184,7 +184,7 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
     },
   };
   return [
-    ...below(NAME, [...before, keep]),
+    ...below(UPDATE, [...before, keep]),
     {
       id: 'update',
       label: 'update',
@@ -194,11 +194,11 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
         return isWanted ? commands.update() : undefined;
       },
     },
-    ...below(NAME, [judge]),
+    ...below(UPDATE, [judge]),
   ];
 }
 
-const NAME = 'update';
+const UPDATE = 'update';
 
 async function hasOffers({ listing }: FleetJobTools['manager']): Promise<boolean> {
   let isOffered = false;

@@ -1,6 +1,7 @@
+import { uptime } from 'node:os';
 import * as v from 'valibot';
 import { unixNow, type Job } from '../../../jobs/job.ts';
-import type { Act, Plan, StepContext, Step } from '../../../jobs/plan.ts';
+import type { Act, Plan, Step, StepContext } from '../../../jobs/plan.ts';
 import {
   putBackSteps,
   reportPutBack,
@@ -9,6 +10,7 @@ import {
 import { repairSteps } from '../../../package-management/transaction/rollback.ts';
 import { isPresent } from '../../../package-management/database.ts';
 import type { ProblemCode } from '../../../package-management/problem.ts';
+import { slots } from '../../../jobs/memory.ts';
 import type { ActionEnd } from '../records/action-record.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun, readFound } from './check.ts';
@@ -18,8 +20,6 @@ import { begunPrograms, hasSucceeded, succeeded, actStep, packagesNamed } from '
 import type { FleetJobTools, Task } from './tools.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import { tokenSteps, verifySteps } from './verify-steps.ts';
-import { uptime } from 'node:os';
-import { slots } from '../../../jobs/memory.ts';
 
 /** Parameters of a job of the kind `fleet`. */
 export function paramsOf(key: string, work: Work): Record<string, string> {
@@ -160,7 +160,7 @@ async function recordEnd(
 /** Seconds since the boot: the time of day may jump by years, and another boot ends the job. */
 const begun = slots('the time limit', { beganAtS: v.number() });
 
-export function beginStep(): Act {
+function beginStep(): Act {
   return actStep('begin', 'check', (context) => begun.write(context, { beganAtS: uptime() }));
 }
 
@@ -168,7 +168,7 @@ export function beginStep(): Act {
  * Has an action that takes too long stopped, as somebody would stop its task: a script or a program
  * that hangs would keep every later action waiting for ever. Why is on record before.
  */
-export function withLimit(
+function withLimit(
   { settings, records, stop }: FleetJobTools,
   { work, key }: Task,
   steps: readonly Step[],

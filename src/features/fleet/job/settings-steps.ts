@@ -1,14 +1,14 @@
 import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { rewriteFile } from '../../../device/durable-file.ts';
 import { DepotError } from '../../../errors.ts';
 import type { Step } from '../../../jobs/plan.ts';
-import { hasSucceeded, succeeded, actStep, type FleetJobTools, type Task } from './tools.ts';
-import { readFile } from 'node:fs/promises';
 import { setUciOption } from '../../../config/uci-edit.ts';
 import { parseUciFile, type UciSection } from '../../../config/uci-file.ts';
 import { addUciSection, removeUciOption, removeUciSection } from '../../../config/uci-sections.ts';
 import { readMac, readSerial } from '../controller-id.ts';
 import type { Work } from '../rollout/work.ts';
+import { hasSucceeded, succeeded, actStep, type FleetJobTools, type Task } from './tools.ts';
 
 /** Sets options in the device's configuration, and has its services read them. */
 export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[] {
@@ -59,7 +59,7 @@ function reloadStep({ paths, scriptEnvironment }: FleetJobTools, id: string): St
 }
 
 /** Texts of the files that settings change, and what that is, for people. */
-export interface ChangedSettings {
+interface ChangedSettings {
   configs: Record<string, string>;
   changed: Record<string, string>;
   diff: string[];
