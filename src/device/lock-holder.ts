@@ -5,7 +5,7 @@ import { systemCode } from '../errors.ts';
 export type LockKind = 'POSIX' | 'FLOCK';
 
 /**
- * Node cannot ask for that, so the kernel's own table, /proc/locks (proc(5)), is read.
+ * Node cannot ask who holds a lock, so the kernel's own table, /proc/locks (proc(5)), is read.
  * @returns the process id (0 if this process cannot see it); undefined if nobody holds a lock
  */
 export async function lockHolderOf(file: string, kind: LockKind): Promise<number | undefined> {

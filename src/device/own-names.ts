@@ -39,7 +39,10 @@ export function createOwnNames({
   let names = new Set<string>();
   let lookedAt = -Infinity;
   return {
-    /** A file that cannot be read gives no names. @param name bare, in lower case */
+    /**
+     * A file that cannot be read gives no names.
+     * @param name in lower case, without final dot, brackets or zone
+     */
     has: (name: string): boolean => {
       if (now() - lookedAt >= FRESH_MS) {
         lookedAt = now();

@@ -124,7 +124,7 @@ async function markOf(
 
 const JOB_VARIABLE = 'DEPOTD_JOB';
 
-/** script(1) takes a shell text: of the arguments' number alone, and it reads them as variables. */
+/** The shell text for script(1) has the arguments' number alone, and reads them from variables. */
 function onTerminal(command: Command): Command {
   const names = command.argv.map((_, index) => `DEPOTD_ARG_${index}`);
   const words = names.map((name) => `"$${name}"`).join(' ');

@@ -3,7 +3,10 @@ import type { Socket } from 'node:net';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { findCollector, type Collect } from './young-collector.ts';
 
-/** After the start, while anybody is connected, and once behind that. At rest nothing wakes it. */
+/**
+ * When the garbage of the start is released, and how often the daemon looks for more while anybody
+ * is connected, and once behind the last. At rest nothing wakes it.
+ */
 const START_MS = 1000;
 const CHECK_MS = 2000;
 /** Small collections that precede the first full one, each less than a millisecond. */

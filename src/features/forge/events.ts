@@ -55,7 +55,7 @@ const WIKI_EVENTS = new Map<string, 'wiki.page.created' | 'wiki.page.edited' | '
 /** A wiki page's title and name begin the answer; its content, which may be large, follows. */
 const LOOKED_AT_BYTES = 16_384;
 
-/** Publishes the event when an answer that said that it was done is over, or broken off. */
+/** Publishes the event when an answer by which the forge confirms it is over, or broken off. */
 export function watchForEvent(sink: ResponseSink, watch: EventWatch): ResponseSink {
   let isConfirmed = false;
   let beginning = '';

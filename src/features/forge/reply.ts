@@ -10,7 +10,7 @@ export interface Reply extends ResponseSink {
   sentBytes(): number;
 }
 
-/** No faster than the caller takes it. @param view computed only if it is needed */
+/** Hands the answer on no faster than the caller takes it. @param view computed if needed */
 export function createReply(
   response: CallerResponse,
   { view, fail }: { view: () => CallerView; fail: Reply['fail'] },
