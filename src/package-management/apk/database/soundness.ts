@@ -22,9 +22,7 @@ import { readWorld } from './world.ts';
  */
 export async function assertSound(locations: Locations, reader: DatabaseReader, copy: BeforeCopy) {
   try {
-    const { entries } = await readWorld(locations.world);
-    const database = await reader.read();
-    await checkScripts(await scriptsFile(locations));
+    const { entries, database } = await readWhole(locations, reader);
     const lost = await findLost(database, await copy.database().catch(() => undefined), locations);
     if (lost.length > 0) {
       const names = listNames(lost, MOST_NAMES);
@@ -47,6 +45,14 @@ export async function assertSound(locations: Locations, reader: DatabaseReader, 
     const explanation = { code: 'damaged_database', remedy };
     throw new DepotError('unavailable', message, { cause: error, explanation });
   }
+}
+
+/** @throws DepotError unavailable for what a power cut left empty, as zeros or in parts */
+export async function readWhole(locations: Locations, reader: DatabaseReader) {
+  const { entries } = await readWorld(locations.world);
+  const database = await reader.read();
+  await checkScripts(await scriptsFile(locations));
+  return { entries, database };
 }
 
 function damaged(file: string, why: string): DepotError {

@@ -19,15 +19,19 @@ import { editWorld } from '../database/world-edit.ts';
 /** A script that hangs has the same time here as in any other repair. */
 const LIMITS = { timeoutMs: 5 * 60_000, maxBytes: 16 * 1024 ** 2 };
 
+/** Whether it did while the job ran, or while what a failed or stopped one left was repaired. */
+export function hasPowerGone({ job }: StepContext): boolean {
+  return job.verdict?.state === 'interrupted' || job.isRepairCut === true;
+}
+
 /** What the job's command left, if it was cut off. */
 export async function leftoversOf(
   installation: Installation,
-  { job }: StepContext,
+  context: StepContext,
 ): Promise<{ record: TransactionRecord; left: Leftovers } | undefined> {
-  const record = await installation.records.read(job.id);
+  const record = await installation.records.read(context.job.id);
   if (record === undefined) return undefined;
-  const isRecordDoubted = job.verdict?.state === 'interrupted';
-  const left = await findLeftovers(record, installation, isRecordDoubted);
+  const left = await findLeftovers(record, installation, hasPowerGone(context));
   return Object.values(left).flat().length === 0 ? undefined : { record, left };
 }
 
