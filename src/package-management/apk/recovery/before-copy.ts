@@ -27,11 +27,11 @@ export type BeforeCopy = ReturnType<typeof createBeforeCopy>;
 const FORMER_NAMES = ['installed.gz', 'versions.json'];
 
 /**
- * world, the record of what is installed and the packages' scripts as they were, in the daemon's
- * own folder on flash. apk replaces all of them in every command and never syncs, so that after a
- * power cut one may be empty; and apk takes an empty world at its word. Since it renames new files
- * over record and scripts, those that were there are kept by another name of theirs (link(2)), and
- * none of their bytes is written again. world is copied: its owner edits it in its place.
+ * world, the record of what is installed, the packages' scripts and triggers as they were, in the
+ * daemon's own folder on flash. apk replaces all of them in every command and never syncs, so that
+ * after a power cut one may be empty; and apk takes an empty world at its word. Since it renames
+ * new files over them, those that were there are kept by another name of theirs (link(2)), and none
+ * of their bytes is written again. world is copied: its owner edits it in its place.
  */
 export function createBeforeCopy(locations: Locations) {
   const folder = join(locations.own, 'before');
@@ -48,7 +48,7 @@ export function createBeforeCopy(locations: Locations) {
     folder,
     /** What is the same as in the last copy is not written again, to spare the flash. */
     save: async (): Promise<void> => {
-      const { world, installed, scripts, plainScripts } = locations;
+      const { world, installed, scripts, plainScripts, triggers } = locations;
       const scriptsNow = await scriptsFile(locations);
       await mkdir(folder, { recursive: true });
       const wereSynced = areNamesSynced;
@@ -56,6 +56,7 @@ export function createBeforeCopy(locations: Locations) {
       const areNew = [
         await keepFile(installed, installedCopy),
         await keepFile(scriptsNow, inFolder(basename(scriptsNow))),
+        await keepFile(triggers, inFolder(basename(triggers))),
         await keepBytes(world, inFolder('world')),
       ];
       if (!wereSynced || areNew.includes(true)) await syncPath(folder);
@@ -87,6 +88,8 @@ async function keepFile(file: string, copy: string): Promise<boolean> {
   const target = await realpath(file).catch(() => file);
   const [now, kept] = await Promise.all([stat(target), stat(copy)].map(unlessAbsent));
   if (now === undefined || (now.ino === kept?.ino && now.dev === kept.dev)) return false;
+  // As triggers mostly are.
+  if (now.size === 0 && kept?.size === 0) return false;
   return renew(copy, (temporary) => link(target, temporary)).catch(
     // The daemon's folder is on another disk, or the file system has no such names.
     () => keepBytes(target, copy),

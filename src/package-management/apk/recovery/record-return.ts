@@ -31,7 +31,8 @@ export async function returnRecords(
     const before = await copy.database().catch(() => undefined);
     if (why === undefined || before === undefined) return;
     // The record last: a cut in between finds it damaged again.
-    const files = [locations.world, await scriptsFile(locations), locations.installed];
+    const { world, triggers, installed } = locations;
+    const files = [world, await scriptsFile(locations), triggers, installed];
     for (const file of files) {
       const kept = await readFile(join(copy.folder, basename(file))).catch(() => undefined);
       if (kept !== undefined) await replaceFile(file, kept, MODE);

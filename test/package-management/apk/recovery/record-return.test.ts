@@ -35,10 +35,12 @@ const recordOf = (name: string): string => `P:${name}\nV:1\n\n`;
 async function write(name: string): Promise<void> {
   await putAnew(files.world, `${name}\n`);
   await putAnew(files.installed, recordOf(name));
+  await putAnew(files.triggers, `Q1hash /usr/share/${name}\n`);
 }
 
 async function loseBytes(): Promise<void> {
-  for (const file of [files.world, files.installed]) await putAnew(file, Buffer.alloc(8));
+  const { world, installed, triggers } = files;
+  for (const file of [world, installed, triggers]) await putAnew(file, Buffer.alloc(8));
 }
 
 async function repair(given: Partial<Job>): Promise<void> {
@@ -62,6 +64,8 @@ test.each<[string, Partial<Job>]>([
 
   expect(await recordNow()).toBe(recordOf('before'));
   expect(await readFile(files.world, 'utf8')).toBe('before\n');
+  // apk says nothing of zeros there, and forgets all triggers.
+  expect(await readFile(files.triggers, 'utf8')).toBe('Q1hash /usr/share/before\n');
   expect(noted).toEqual([expect.stringMatching(/: the records from before the job are put back$/)]);
 });
 
