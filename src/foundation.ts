@@ -60,7 +60,12 @@ export async function createFoundation(
   });
   const context: FeatureContext = {
     ...given,
-    ...{ paths, environment, processes, notes, queue, logs },
+    paths,
+    environment,
+    processes,
+    notes,
+    queue,
+    logs,
     // OpenWrt's /lib/functions.sh reads the root from it, whichever package manager is used.
     scriptEnvironment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root },
     events: createDeviceEvents(),

@@ -3,12 +3,22 @@ import type { Config } from './config/config.ts';
 import { parseListenAddress } from './config/listen-address.ts';
 import { createOwnNames } from './device/own-names.ts';
 import { DepotError, reasonOf } from './errors.ts';
-import type { Feature, FeatureContext, Overview } from './features/feature.ts';
-import type { PassThrough, RequestHead } from './features/feature.ts';
+import type {
+  Feature,
+  FeatureContext,
+  Overview,
+  PassThrough,
+  RequestHead,
+} from './features/feature.ts';
 import type { HealthReport } from './http/health-report.ts';
 import { createApp } from './http/app.ts';
-import { checkFieldCount, checkHost, checkOneHost } from './http/guard.ts';
-import { hostForm, type KnownHosts } from './http/guard.ts';
+import {
+  checkFieldCount,
+  checkHost,
+  checkOneHost,
+  hostForm,
+  type KnownHosts,
+} from './http/guard.ts';
 import { calledAddress, type Ends } from './http/peer.ts';
 import type { Answering } from './http/listeners.ts';
 import type { Metric } from './http/metrics-text.ts';

@@ -2,12 +2,19 @@ import { DepotError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import type { PlannedContainer } from './app-containers.ts';
 import { isClosedCircle, removalSet } from './dependencies.ts';
-import { noListsProblem, isThere, readListsState } from './failed-feeds.ts';
+import { isThere, noListsProblem, readListsState } from './failed-feeds.ts';
 import { failureProblem, notInstalled } from './failure.ts';
 import type { PackageChange, PackageManager } from './manager.ts';
 import type { PackageTools } from './tools.ts';
-import { areCurrent, chooseUpgrade, chooseUpgradeOfAll, type LeftPackage } from './choice.ts';
-import { packagesToInstall, packagesToUpgrade, packageToRemove } from './choice.ts';
+import {
+  areCurrent,
+  chooseUpgrade,
+  chooseUpgradeOfAll,
+  packagesToInstall,
+  packagesToUpgrade,
+  packageToRemove,
+  type LeftPackage,
+} from './choice.ts';
 import type { PreviewedChange } from './preview.ts';
 import { createProblem, type Problem } from './problem.ts';
 import { stoppingOf, systemFailure, type Stopping } from './system-packages.ts';
@@ -141,8 +148,9 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
       .map((subject) => failureProblem(`remove ${subject}`, notInstalled(subject)));
     const image = await tools.manager.imagePackages();
     const names = targets.length === 0 ? [] : removalSet(database, targets, image);
-    const refused = isOfSystem !== true && (await systemFailure(tools.manager, targets, names));
-    if (refused) {
+    const refused =
+      isOfSystem === true ? undefined : await systemFailure(tools.manager, targets, names);
+    if (refused !== undefined) {
       const problem = failureProblem(`remove ${subjects.join(', ')}`, refused);
       return { names: [], asked: [], problems: [...problems, problem] };
     }

@@ -1,8 +1,13 @@
 import * as v from 'valibot';
 import { reasonOf } from '../../../errors.ts';
 import { plainAct, retryFrom, type Step, type StepContext } from '../../../jobs/plan.ts';
-import { describeFailed, LACKING_LISTS, needsNoList, noListsFailure } from '../../failed-feeds.ts';
-import { OLD_LISTS } from '../../failed-feeds.ts';
+import {
+  describeFailed,
+  LACKING_LISTS,
+  needsNoList,
+  noListsFailure,
+  OLD_LISTS,
+} from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
 import type { FeedLists } from '../../manager.ts';
 import { transactionSlots } from '../../memory.ts';
