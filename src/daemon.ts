@@ -96,7 +96,7 @@ export async function startDaemon(source: ConfigSource) {
     }
   };
   // Two reloads at once would open the same new address twice, and the second take that for a
-  // fault. While it starts, requests are answered already that change options.
+  // fault. They wait for the start, in which requests are answered already that change options.
   const inTurn = createSequence();
   await inTurn(() => start(config.main));
 

@@ -73,7 +73,7 @@ export function failureTo(
   return (error) => log.error({ ...fields, reason: reasonOf(error) }, event);
 }
 
-/** For what goes on whether it failed or not. */
+/** @returns whether the work succeeds, once it is over: for what goes on either way */
 export function succeeds(work: Promise<unknown>): Promise<boolean> {
   return work.then(
     () => true,

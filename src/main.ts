@@ -76,7 +76,10 @@ function check(source: ConfigSource): never {
   process.exit(problems.length === 0 ? 0 : EXIT_USAGE);
 }
 
-/** One before the daemon is up waits for it. A start that fails ends the process by itself. */
+/**
+ * From the start on: a signal that comes before the daemon is up waits for it. A start that fails
+ * ends the process by itself.
+ */
 function obeySignals(starting: Promise<Daemon>): void {
   let isStopping = false;
   const stop = (): void => {

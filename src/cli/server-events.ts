@@ -5,7 +5,9 @@ export interface ServerEvent {
   data: unknown;
 }
 
-/** Events (HTML standard, "Server-sent events") with JSON; comments and unfinished ones go. */
+/**
+ * Events (HTML standard, "Server-sent events") with JSON; comments and unfinished ones are dropped.
+ */
 export async function* parseEvents(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<ServerEvent, void> {

@@ -1,4 +1,6 @@
-/** How a text is checked, and what it becomes; an Error of `parse` ends "cannot use …: ". */
+/**
+ * How a text is checked and what it becomes; an Error of `parse` ends "cannot use … : <message>".
+ */
 export interface Option<Value> {
   /** For docs/configuration.md: what it means, with its unit. */
   meaning: string;

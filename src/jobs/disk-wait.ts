@@ -19,8 +19,9 @@ interface DiskWaitOptions {
 }
 
 /**
- * Lets a repair wait for a disk that cannot be written: the work of a step is done again while one
- * is read-only, or full if the step needs room. It must be safe to do again.
+ * Lets a repair wait for a disk that cannot be written now: does the work of a step again until it
+ * can be, one that is read-only, and a full one if the step needs room. The work must be safe to do
+ * again.
  * @throws what the work throws for other reasons, or when the time is over
  */
 export function createDiskWait(options: DiskWaitOptions, job: Job) {

@@ -15,7 +15,10 @@ interface EndingOptions {
   processes: Processes;
 }
 
-/** The job says so once its end is on record. Exit files go then: without an end they are read. */
+/**
+ * Puts the end on record, and only then lets the job say so. The exit files go when it is: a daemon
+ * that finds no end reads them again.
+ */
 export async function settleJob(options: EndingOptions, job: Job, ending: Ending): Promise<void> {
   const { logs, log } = options;
   checkChange(job, ending.state);
@@ -50,7 +53,10 @@ async function saveEnd({ journal, log }: EndingOptions, ended: Job): Promise<str
 /** For a job whose record does not name its holder. */
 const NOBODY = { pid: 0, startTicks: 0, bootId: '', isOnTerminal: false };
 
-/** Says which records were set aside, and ends what still runs of their jobs. Never throws. */
+/**
+ * Says which records were set aside when the journal was opened, and ends what still runs of their
+ * jobs, so that nothing runs beside it. Never throws.
+ */
 export async function endOrphans({ journal, log, processes }: EndingOptions): Promise<void> {
   for (const { id, number, damage } of journal.damaged) {
     log.error({ task: id, line: number, reason: damage }, 'job record set aside');

@@ -14,7 +14,10 @@ export const JOB_STATES = [
 
 export type JobState = (typeof JOB_STATES)[number];
 
-/** Which may follow which; none an ended one. `interrupted`: the machine went down under it. */
+/**
+ * Which state may follow which. `interrupted`: the machine went down under the job. Nothing
+ * leaves an ended state.
+ */
 const FOLLOWERS: Readonly<Record<JobState, readonly JobState[]>> = {
   queued: ['running', 'stopped'],
   running: ['done', 'failed', 'stopped', 'interrupted'],
@@ -56,7 +59,10 @@ const verdict = v.object({
 export const JOB_ENTRIES = {
   id: jobId,
   kind: v.string(),
-  /** Jobs of one lane run one at a time, as they came; lanes, named by features, side by side. */
+  /**
+   * Jobs of one lane run one at a time, in the order in which they came; lanes run side by side.
+   * The features name them.
+   */
   lane: v.string(),
   /** What the job works on, such as a package's name: jobs that contradict each other share it. */
   subject: v.string(),

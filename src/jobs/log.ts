@@ -28,7 +28,10 @@ export async function createTaskLogs(folder: string) {
   const keepFolders = async (): Promise<void> => {
     if (!(await isThere(exitFolder))) await makeFolders();
   };
-  /** For a job's n-th command; in a folder of its own, whose watch is not woken by output. */
+  /**
+   * Gets the exit code of a job's n-th command. In a folder of its own, so that a watch on it is
+   * not woken by output.
+   */
   const exitFileOf = (id: string, run: number): string => join(exitFolder, `${id}.${run}`);
   /** Bytes so far; undefined if there is no log: not begun, pruned, or lost with a tmpfs. */
   const size = async (id: string): Promise<number | undefined> =>
@@ -51,7 +54,10 @@ export async function createTaskLogs(folder: string) {
       await appendFile(fileOf(id), text, { mode: 0o600 });
     },
     keepFolders,
-    /** Until the log is longer than `offset`, `wake` is called, the time is over or it aborts. */
+    /**
+     * Resolves when the log has grown beyond `offset`, `wake` was called for the job, the time is
+     * over or the signal aborts.
+     */
     waitForMore: async (
       id: string,
       options: { offset: number; timeoutMs: number; signal?: AbortSignal },

@@ -3,8 +3,9 @@ import type { DepotError } from '../errors.ts';
 import type { Job } from './job.ts';
 
 /**
- * The steps of a job, a pure function of its kind and parameters. `repair` runs when it has not
- * ended well, so that nothing stays half done. Ids are unique within each of the two lists.
+ * The steps of a job: a pure function of its kind and parameters. `repair` runs when the job
+ * failed, was stopped or was interrupted, so that nothing stays half done. Ids are unique within
+ * each of the two lists.
  */
 export interface Plan {
   steps: Step[];
@@ -57,7 +58,10 @@ export interface CommandStep extends StepBase {
   mustSucceed: boolean;
   /** What such a failure means; default: a sentence with the exit code. */
   failure?: (context: StepContext) => Promise<DepotError>;
-  /** While the command runs, also when another daemon takes it up. @returns how to stop that */
+  /**
+   * Looks after the command while it runs, also when another daemon takes it up.
+   * @returns how to stop that
+   */
   supervise?: (context: StepContext) => () => void;
   /** Reads from the end of its output how much of it is done: 0 to 100. */
   percentIn?: (tail: string, context: StepContext) => number | undefined;
@@ -84,7 +88,10 @@ export interface StepContext {
   note: (line: string) => Promise<void>;
   /** The first bytes of what the job's last command printed, as text. */
   printed: (bytes: number) => Promise<string>;
-  /** Its last whole lines of at most so many bytes, with what the daemon has added since. */
+  /**
+   * The last whole lines of what the job's last command printed, of at most so many bytes. What the
+   * daemon itself has added since is among them.
+   */
   lastPrinted: (bytes: number) => Promise<string>;
   /** Whether what the job's last command was to write down is on the disk (Command.writesDown). */
   isWritten: boolean;

@@ -19,8 +19,9 @@ export function moveTo(job: Job, steps: readonly Step[], index: number): void {
 }
 
 /**
- * The index of the step that the job is at. One whose step the plan lacks goes on behind the last
- * of its steps that it has.
+ * The index of the step that the job is at, as this plan has it. A job whose step is not in the
+ * plan any more goes on behind the last of its steps that is. One that has not begun is at the
+ * first step.
  * @throws DepotError internal if the plan holds none of the steps that the job has behind it
  */
 export function indexOfPosition(job: Readonly<Job>, steps: readonly Step[]): number {

@@ -7,8 +7,9 @@ export interface RetentionLimits {
 }
 
 /**
- * The ended jobs to forget, so that the newest `jobs` of them and `logBytes` of their logs are
- * left. The newest of all stays whatever its size: somebody is about to read it.
+ * The ended jobs to forget, so that at most `jobs` of them and `logBytes` of their logs are left:
+ * the newest stay. The newest one of all stays whatever its size, since somebody is about to read
+ * it.
  */
 export function jobsToForget(all: Iterable<Job>, limits: RetentionLimits): string[] {
   const latest = new Map<Lane, number>();

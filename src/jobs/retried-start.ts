@@ -4,7 +4,8 @@ import type { Log } from '../log.ts';
 const RETRY_MS = 1000;
 
 /**
- * A start that is tried again until it succeeds: the device may be short of descriptors or memory.
+ * A start that is tried again until it succeeds: a device that is short of descriptors or of memory
+ * when the daemon begins is not without it for that.
  * @param begin may be called again after it failed
  * @returns settles after the first try
  */

@@ -11,7 +11,10 @@ import { contextOf } from './step-context.ts';
 import { endProcesses } from './stopping.ts';
 import type { Job } from './job.ts';
 
-/** A command of a repair that hangs, as a script may, must not hold the lane for ever. */
+/**
+ * A repair undoes; a command of it that hangs (a script that stops a service, say) must not hold
+ * the lane for ever.
+ */
 const REPAIR_LIMIT_MS = 5 * 60_000;
 
 export async function runCommand(run: Run, step: CommandStep, context: StepContext): Promise<void> {
@@ -45,8 +48,9 @@ export function isSignalled(exitCode: number): boolean {
 }
 
 /**
- * What a command started may outlive it if it was killed, as a package's script its manager. It is
- * ended first, or it would run beside the repair.
+ * What a command started may outlive it if it was killed: a package's script may outlive its
+ * package manager, rsync's other end its caller. The job ends it before it goes on, or it would run
+ * beside the repair.
  */
 async function endLeftOvers({ job, processes, logs }: Run, exit: Exit): Promise<void> {
   if (job.process === undefined) return;
@@ -193,7 +197,11 @@ const READ_MS = 1000;
 /** The end of the log that is read. */
 const TAIL_BYTES = 4096;
 
-/** Keeps `job.percent` as the command's output has it. @returns how to end that */
+/**
+ * Keeps `job.percent` as the command's output has it. A command that another daemon started is read
+ * as well.
+ * @returns how to end that
+ */
 function watchPercent({ percentIn }: CommandStep, context: StepContext, job: Job): () => void {
   if (percentIn === undefined) return () => undefined;
   let hasEnded = false;

@@ -32,7 +32,10 @@ import { endProcesses, isUnderWay } from './stopping.ts';
 export function createRunner(options: RunnerOptions) {
   const aborts = new Map<string, AbortController>();
   return {
-    /** Runs the job, or goes on, and says how it has ended, for the record. Never throws. */
+    /**
+     * Runs or goes on running the job, and says how it has ended: the job itself says so when that
+     * is on record. Never throws.
+     */
     run: async (job: Job): Promise<Ending> => {
       const abort = new AbortController();
       aborts.set(job.id, abort);
@@ -75,7 +78,8 @@ const SHORTAGE_LIMIT_MS = 10 * 60_000;
 async function enter(options: RunnerOptions, job: Job): Promise<void> {
   const { processes, logs, save } = options;
   const isNew = job.state === 'queued';
-  // At once: from here on nobody may drop it as one that waits.
+  // At once: from here on nobody may drop it as one that waits, and whoever is told of it finds it
+  // running.
   if (isNew) {
     checkChange(job, 'running');
     Object.assign(job, { state: 'running', startedAt: unixNow() });
@@ -117,7 +121,10 @@ async function saveIfPossible({ save, log }: RunnerOptions, job: Job): Promise<v
   await save(job).catch(failureTo(log, 'job record not written', { task: job.id }));
 }
 
-/** For a job of another version: what runs of a step that is gone is waited for first. */
+/**
+ * Puts a job that another version left where this version's plan has its step. What runs of a step
+ * that is gone from the plan is waited for first.
+ */
 async function findPosition(run: Run): Promise<void> {
   const { job, logs } = run;
   const { at, phase } = job;
@@ -198,7 +205,10 @@ async function recordDone(run: Run): Promise<void> {
   delete run.isUnrecorded;
 }
 
-/** A failure of the plan begins the repair; behind one of the repair its next step is done. */
+/**
+ * A failure of the plan begins the repair; one of the repair is logged, and the repair goes on with
+ * its next step.
+ */
 async function fail(run: Run, error: unknown): Promise<void> {
   const { job, logs } = run;
   const why = failureFacts(error);

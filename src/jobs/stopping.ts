@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Processes, ProcessMark } from '../device/ports.ts';
 import { pauseBetweenLooks } from '../device/process-table.ts';
 
-/** From polite to final, and how long each may take. At SIGINT package managers write records. */
+/**
+ * From polite to final, and how long each may take to have an effect. SIGINT first: a package
+ * manager writes its database then.
+ */
 const ESCALATION = [
   { signal: 'SIGINT', graceMs: 10_000 },
   { signal: 'SIGTERM', graceMs: 10_000 },
@@ -15,8 +18,9 @@ interface Target {
 }
 
 /**
- * Ends a job's command and everything it started, and resolves when nothing of it is left. What
- * outlives SIGKILL is held by the kernel, and is killed and looked for until it is gone.
+ * Ends a job's command and everything it started, and resolves when nothing of it is left: not
+ * before, since the next job begins then. What outlives SIGKILL is held by the kernel, and is
+ * killed and looked for until it is gone.
  */
 export async function endProcesses(processes: Processes, target: Target): Promise<void> {
   for (const { signal, graceMs } of ESCALATION) {

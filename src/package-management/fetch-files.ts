@@ -133,6 +133,7 @@ const MOST_SHOWN = 300;
  * Whether a download failed at a redirection: wget does not say, and uclient-fetch follows none
  * that leads where it cannot go. One request for the head alone, not followed.
  * @param asked the file that could not be fetched
+ * @returns that as a clause, and what can be done
  */
 export async function redirectOf(
   { url }: Pick<Feed, 'url'>,

@@ -9,7 +9,8 @@ export interface PackageListing {
   /** Changes with whatever changes the answer of `read`. */
   version: () => Promise<string>;
   /**
-   * What feeds' lists offer to this device of these names, or all: each version of each, unsorted.
+   * What feeds' lists offer to this device: of these names or all; each version of each feed,
+   * unsorted.
    * @throws DepotError unavailable if no list can be read at all
    */
   read: (names?: readonly string[]) => AsyncIterable<OfferedPackage>;

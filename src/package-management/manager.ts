@@ -61,7 +61,8 @@ export interface PackageManager {
   freeBytes: () => Promise<number>;
   imagePackages: () => Promise<ReadonlySet<string>>;
   /**
-   * Its own hold on an installed package: no feed upgrades it meanwhile. Files may set it, too.
+   * Its own hold on a package that is installed, set or let go: no feed upgrades it meanwhile. An
+   * installation from a file may set it, too.
    * @param hold `isAuto`: once let go it counts as a dependency, or not; default: as it did before
    */
   setHold: (name: string, hold: { isHeld: boolean; isAuto?: boolean }) => Promise<void>;
@@ -241,7 +242,10 @@ export interface SelfUpgradeSupport {
 export interface Restoration {
   /** What is on record of packages that no file has, for `finish`; absent ones are left out. */
   recordsOf: (names: readonly string[]) => Promise<Map<string, string>>;
-  /** Files of one folder, by absolute paths, over any version. What it needs it writes there. */
+  /**
+   * Installs these files of one folder, by their absolute paths, whatever versions are there. What
+   * it needs beside them it writes there.
+   */
   installFiles: (files: readonly string[]) => Promise<Command>;
   /** Installs just these versions, which feeds must offer as their best. */
   installOffered: (offers: readonly Offer[]) => Command;

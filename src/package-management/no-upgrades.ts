@@ -6,8 +6,8 @@ import type { PackageDatabase } from './database.ts';
 import type { PackageManager } from './manager.ts';
 
 /**
- * Feeds that packages are installed from and never upgraded from, by name: a note of depotd's own,
- * since no package manager has such a thing.
+ * Feeds that packages are installed from and never upgraded from, by name. Neither package manager
+ * has such a thing for a feed: it is depotd's own note, and what depotd asks of them goes by it.
  */
 export type NoUpgrades = ReturnType<typeof createNoUpgrades>;
 

@@ -14,9 +14,10 @@ const BASE = `${TRANSLATION_PREFIX}base-`;
 const MOST_CONFIG_BYTES = 1024 ** 2;
 
 /**
- * The translations that should come with an installation, as far as a feed offers them: for the
- * panel's languages, those of the applications among these packages and of those that an app of
- * them brings; of a language that comes anew, those of all applications that are there.
+ * The translations that should come with an installation: for the panel's languages, those of
+ * the applications among these packages and of those that an app of them brings; of a language that
+ * comes anew, those of all applications that are there. Only what a feed offers and is not
+ * installed.
  */
 export async function translationsFor(
   { manager, uciDir }: PackageTools,

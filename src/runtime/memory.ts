@@ -15,7 +15,7 @@ const CALM_MS = 30;
 /** Growth of the heap worth a clean-up: below it a collection would find little. */
 const WORTH_BYTES = 3 * 1024 ** 2;
 
-/** What the start or a burst of work allocated: V8 collects when it must, not in its free time. */
+/** What the start or a burst of work allocated: V8 collects when it must, not when it is idle. */
 export function releaseMemory(onStarted: () => void): void {
   let clean = Infinity;
   const collect = (collectNow: () => void): void => {

@@ -1,4 +1,6 @@
-/** One link: `<URI>` and its parameters, up to the comma before the next `<` (RFC 8288, 3). */
+/**
+ * One link: `<URI>` and its parameters up to the comma before the next `<` (RFC 8288, section 3).
+ */
 const LINK = /<([^>]*)>([^<]*)/g;
 /** The relations of paging; any other, such as `immutable`, names a resource of its own. */
 const PAGING = /;\s*rel\s*=\s*"?(?:next|prev|first|last)"?\s*(?:[;,]|$)/i;

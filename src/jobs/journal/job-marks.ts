@@ -81,7 +81,7 @@ export function openMarks(folder: string, named: readonly string[] = []) {
     },
     /** The job is not on record after all: it does not matter when its mark goes. */
     drop: (jobId: string) => letGo(jobId, removeLater),
-    /** Jobs that have one by their records. Of those that nobody has some are kept. */
+    /** The jobs that have one by their records. Some that nobody has are kept, the rest go. */
     adopt: (jobs: readonly { id: string; mark: string }[]) => {
       for (const { id, mark } of jobs) held.set(id, mark);
       const isHeld = new Set(held.values());

@@ -65,7 +65,8 @@ export async function openJournalFile(file: string, linesEnd: number) {
   return {
     /**
      * @param reserve bytes that must be left behind the text when it is written
-     * @param syncMore of what the text relies on: a file system has one commit for both
+     * @param syncMore syncs what the text relies on, at the same time: a file system has one commit
+     *   for both
      */
     append: async (text: string, reserve: number, syncMore?: () => Promise<void>) => {
       const bytes = Buffer.from(text);

@@ -70,7 +70,8 @@ export function createJournalWriter(options: WriterOptions) {
       await write(batch, latest.reserve()).catch(() => writeEach(batch));
       if (isLong()) await compact();
     }
-    // In the tick of the last look at the line, or a record in between would wait for the next.
+    // In the same tick as the last look at the line, or a record that comes in between would wait
+    // for the next one.
     flushing = undefined;
   };
   const append = (line: string, more: Pick<Waiting, 'isEnd' | 'newMark'>): Promise<void> =>

@@ -35,7 +35,9 @@ export const recordSchema = v.object({
   /** Downloads of its files that failed one after the other, and brought nothing. */
   fetchFailures: v.optional(v.number()),
   jobId: v.optional(v.string()),
-  /** The last self-upgrade before the action's, or empty. By id: a clock may be set meanwhile. */
+  /**
+   * The last self-upgrade before the action's; empty: none. By id, as a clock may be set meanwhile.
+   */
   selfUpgradeAfter: v.optional(v.string()),
   /** The time limit, in seconds, that its job was stopped for. */
   overLimitS: v.optional(v.number()),

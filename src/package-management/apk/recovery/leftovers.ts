@@ -129,7 +129,10 @@ export async function hasHash(
   return sum.digest().subarray(0, 20).toString('base64') === hash.slice('Q1'.length);
 }
 
-/** Removes what a cut-off installation put there that no package has on record. */
+/**
+ * Removes what a cut-off installation put there, so far as it was not there before and no package
+ * has it on record.
+ */
 export async function removeLeftovers(
   names: readonly string[],
   { created }: TransactionRecord,
@@ -157,7 +160,10 @@ export async function removeLeftovers(
   await removeDeadLinks(root, mine);
 }
 
-/** Of a cut-off installation: apk would take one that is empty now for its owner's. */
+/**
+ * Removes settings that a cut-off installation put there. apk would take one that is empty now for
+ * its owner's, and leave it.
+ */
 export async function removeNewSettings(
   names: readonly string[],
   { created }: TransactionRecord,

@@ -92,7 +92,7 @@ export async function removeCutOff(installation: Installation, context: StepCont
   return left.installed;
 }
 
-/** Removes what apk was writing when it was killed, whatever the outcome, under apk's lock. */
+/** Removes what apk was writing when it was killed, whatever the job's outcome; under its lock. */
 export async function removeUnfinished(
   { records, locations, root, environment }: Installation,
   { job }: StepContext,

@@ -41,7 +41,10 @@ export function createRestoration(installation: Installation): Restoration {
   };
 }
 
-/** A pin to a package file is one to its bytes, and a packed one has others: it gets those. */
+/**
+ * A pin to a package file is one to its very bytes, and a packed one has others: it is bound to
+ * what is there now.
+ */
 function rebound(entry: WorldEntry, hashes: ReadonlyMap<string, string>): WorldEntry {
   if (!isHashPin(entry)) return entry;
   const version = hashes.get(entry.name) ?? '';

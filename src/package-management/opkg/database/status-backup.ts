@@ -19,10 +19,10 @@ export type StatusCopy = ReturnType<typeof createStatusCopy>;
 
 /**
  * The copy of opkg's status file, taken at the start, before each package job and after changes by
- * others: opkg truncates the file in place, and a power cut or a full disk in that moment would
- * leave no record of the packages. It is compressed, and the same one is not written again, to
- * spare the flash. A plain copy is an older depotd's, which came back after a newer one: it counts
- * until the next save, which removes it first.
+ * others, on flash: opkg truncates the file in place, and a power cut or a full disk in that moment
+ * would leave the device with no record of its packages. It is compressed, and the same one is not
+ * written again, to spare the flash. A plain copy is an older depotd's, which came back after a
+ * newer one: it counts until the next save, which removes it first.
  */
 export function createStatusCopy(statusFile: string, stateDir: string) {
   const [first, second] = COPY_NAMES;
