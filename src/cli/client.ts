@@ -1,8 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { DepotError, type ErrorCode } from '../errors.ts';
 import { parseJson, textIn } from './answer.ts';
-import { chunksOf, send } from './http-call.ts';
-import type { Call, LoginSession, Parameters, StreamedBody } from './http-call.ts';
+import {
+  chunksOf,
+  send,
+  type Call,
+  type LoginSession,
+  type Parameters,
+  type StreamedBody,
+} from './http-call.ts';
 import { parseEvents, type ServerEvent } from './server-events.ts';
 import type { Target } from './target.ts';
 

@@ -1,8 +1,17 @@
 import { dirname } from 'node:path';
 import { MARKS_FOLDER } from './environment.ts';
 import { isLocal, parseListenAddress } from './listen-address.ts';
-import { absolutePath, basePath, choice, integer, list, text } from './option.ts';
-import type { Contradiction, Section, ValuesOf } from './option.ts';
+import {
+  absolutePath,
+  basePath,
+  choice,
+  integer,
+  list,
+  text,
+  type Contradiction,
+  type Section,
+  type ValuesOf,
+} from './option.ts';
 
 const OPTIONS = {
   listen: list(

@@ -3,8 +3,17 @@ import { DepotError, failureTo, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { endOrphans, settleJob } from './endings.ts';
 import { EXPLANATIONS, facts } from './explanation.ts';
-import { checkChange, ENDED_WITHOUT_CODE, isEnded, newId, unixNow } from './job.ts';
-import type { Job, JobState, Lane, Submission } from './job.ts';
+import {
+  checkChange,
+  ENDED_WITHOUT_CODE,
+  isEnded,
+  newId,
+  unixNow,
+  type Job,
+  type JobState,
+  type Lane,
+  type Submission,
+} from './job.ts';
 import { createJobIndex, prune, type JobIndex, type Pruned } from './job-index.ts';
 import type { Journal } from './journal/journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';

@@ -2,8 +2,14 @@ import { stripVTControlCharacters } from 'node:util';
 import { isShortage } from '../device/shortage.ts';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import { sizeText } from '../format-bytes.ts';
-import { ADVICE, createProblem, nameOnce, remedyOf } from './problem.ts';
-import type { Problem, ProblemCode } from './problem.ts';
+import {
+  ADVICE,
+  createProblem,
+  nameOnce,
+  remedyOf,
+  type Problem,
+  type ProblemCode,
+} from './problem.ts';
 
 /** Why a change of packages failed, as far as it can be told. */
 export interface Failure {

@@ -9,8 +9,14 @@ import { slots } from '../../jobs/memory.ts';
 import { plainAct, type Plan, type StepContext } from '../../jobs/plan.ts';
 import { isPackageName } from '../../package-management/names.ts';
 import { addedPackages, collect, type CollectTools } from './collect.ts';
-import { hasTooMuch, MOST_MANIFEST_BYTES, textOf } from './manifest.ts';
-import type { Manifest, PackageFile, Reason } from './manifest.ts';
+import {
+  hasTooMuch,
+  MOST_MANIFEST_BYTES,
+  textOf,
+  type Manifest,
+  type PackageFile,
+  type Reason,
+} from './manifest.ts';
 import { RESERVE_BYTES, type Sets } from './sets.ts';
 import { measure, unfinished, writeSet } from './write-set.ts';
 

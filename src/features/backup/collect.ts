@@ -11,8 +11,15 @@ import { isPresent, type InstalledPackage } from '../../package-management/datab
 import type { PackageManager } from '../../package-management/manager.ts';
 import { isPackageName } from '../../package-management/names.ts';
 import { keptFiles } from './kept-files.ts';
-import { FORMAT, hasTooMuch, managerName, MOST_CONFIGURATION_BYTES } from './manifest.ts';
-import type { KeptFile, Manifest, Reason } from './manifest.ts';
+import {
+  FORMAT,
+  hasTooMuch,
+  managerName,
+  MOST_CONFIGURATION_BYTES,
+  type KeptFile,
+  type Manifest,
+  type Reason,
+} from './manifest.ts';
 import { measure, type SourceOf } from './write-set.ts';
 
 export interface CollectTools {

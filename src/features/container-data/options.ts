@@ -1,5 +1,13 @@
-import { absolutePath, anyText, choice, list, text } from '../../config/option.ts';
-import type { Contradiction, Section, ValuesOf } from '../../config/option.ts';
+import {
+  absolutePath,
+  anyText,
+  choice,
+  list,
+  text,
+  type Contradiction,
+  type Section,
+  type ValuesOf,
+} from '../../config/option.ts';
 
 const OPTIONS = {
   engine: choice('who starts and stops the engine', ['auto', 'procd', 'systemd', 'command']),

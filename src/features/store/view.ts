@@ -4,8 +4,14 @@ import { isPresent, type InstalledPackage } from '../../package-management/datab
 import type { PackageManager } from '../../package-management/manager.ts';
 import { keptBack, type NoUpgrades } from '../../package-management/no-upgrades.ts';
 import { createSystemPackages } from '../../package-management/system-packages.ts';
-import { createIndexBuilder, findPackage, findRow, readRow, versionAt } from './package-index.ts';
-import type { PackageIndex } from './package-index.ts';
+import {
+  createIndexBuilder,
+  findPackage,
+  findRow,
+  readRow,
+  versionAt,
+  type PackageIndex,
+} from './package-index.ts';
 import { cameWith } from '../../package-management/dependencies.ts';
 import { freedBytes } from './freed-bytes.ts';
 import { mergeByName } from './merge-by-name.ts';

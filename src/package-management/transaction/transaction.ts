@@ -6,8 +6,14 @@ import type { PackageDatabase } from '../database.ts';
 import type { PackageChange, PackageManager } from '../manager.ts';
 import { chosen, enterTransaction, type Chosen } from '../memory.ts';
 import type { Job } from '../../jobs/job.ts';
-import { plainAct, retryFrom } from '../../jobs/plan.ts';
-import type { Act, CommandStep, Step, StepContext } from '../../jobs/plan.ts';
+import {
+  plainAct,
+  retryFrom,
+  type Act,
+  type CommandStep,
+  type Step,
+  type StepContext,
+} from '../../jobs/plan.ts';
 import { explained, type Shortfall } from './explained.ts';
 import { reversalSteps } from './reversal.ts';
 import { accepted, begun, repairSteps, type IsComplete } from './rollback.ts';

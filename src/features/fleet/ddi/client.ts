@@ -4,8 +4,14 @@ import { DepotError } from '../../../errors.ts';
 import type { Answer, Call, Connection } from './connection.ts';
 import { confirmationBody, feedbackBody, type Feedback } from './feedback.ts';
 import { devicePath, pathOfLink, type Address } from './links.ts';
-import { cancelSchema, confirmationSchema, deploymentSchema, pollSchema } from './schemas.ts';
-import type { Deployment, Poll } from './schemas.ts';
+import {
+  cancelSchema,
+  confirmationSchema,
+  deploymentSchema,
+  pollSchema,
+  type Deployment,
+  type Poll,
+} from './schemas.ts';
 
 export type DdiClient = ReturnType<typeof createDdiClient>;
 

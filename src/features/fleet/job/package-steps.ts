@@ -20,8 +20,14 @@ import {
 } from '../../../package-management/transaction/judgement.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
 import { readFound } from './check.ts';
-import { PROGRAM_STEPS, rememberProgram, actStep, packagesNamed } from './tools.ts';
-import type { FleetJobTools, Task } from './tools.ts';
+import {
+  PROGRAM_STEPS,
+  rememberProgram,
+  actStep,
+  packagesNamed,
+  type FleetJobTools,
+  type Task,
+} from './tools.ts';
 
 /** Each change is a transaction: package files, then names from feeds, then programs. */
 export function packageSteps(tools: FleetJobTools, { work, key }: Task): Step[] {

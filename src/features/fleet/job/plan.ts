@@ -16,8 +16,15 @@ import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun, readFound } from './check.ts';
 import { packageSteps, updateSteps } from './package-steps.ts';
 import { firmwareRepair, firmwareSteps } from './firmware-steps.ts';
-import { begunPrograms, hasSucceeded, succeeded, actStep, packagesNamed } from './tools.ts';
-import type { FleetJobTools, Task } from './tools.ts';
+import {
+  begunPrograms,
+  hasSucceeded,
+  succeeded,
+  actStep,
+  packagesNamed,
+  type FleetJobTools,
+  type Task,
+} from './tools.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import { tokenSteps, verifySteps } from './verify-steps.ts';
 

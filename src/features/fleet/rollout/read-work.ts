@@ -4,8 +4,15 @@ import { DepotError } from '../../../errors.ts';
 import { packageName } from '../../../package-management/names.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Artifact, Chunk } from '../ddi/schemas.ts';
-import { collected, firmwarePlan, isLookOnly, verification } from './work.ts';
-import type { WantedFile, Work, WorkFile } from './work.ts';
+import {
+  collected,
+  firmwarePlan,
+  isLookOnly,
+  verification,
+  type WantedFile,
+  type Work,
+  type WorkFile,
+} from './work.ts';
 
 /** Metadata of a module: what is to be done beside its files, and a signature over that text. */
 export const PLAN_KEY = 'depotd.plan';

@@ -2,8 +2,14 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../../../errors.ts';
-import { plainAct, retryFrom } from '../../../jobs/plan.ts';
-import type { Act, Jump, Step, StepContext } from '../../../jobs/plan.ts';
+import {
+  plainAct,
+  retryFrom,
+  type Act,
+  type Jump,
+  type Step,
+  type StepContext,
+} from '../../../jobs/plan.ts';
 import { EXPLAINED_BYTES, failureError, type Failure } from '../../failure.ts';
 import type { FeedLists, PackageChange, PlannedPackage, TransactionSteps } from '../../manager.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';

@@ -1,5 +1,11 @@
-import { countIn, cutEntries, cutLine, LISTING_LIMITS } from '../../listing.ts';
-import type { PackageDescription, PackageSummary } from '../../listing.ts';
+import {
+  countIn,
+  cutEntries,
+  cutLine,
+  LISTING_LIMITS,
+  type PackageDescription,
+  type PackageSummary,
+} from '../../listing.ts';
 import { isOfApp } from '../../names.ts';
 import { isEssential } from '../database/database.ts';
 import { namesIn, parseDependency } from '../database/world.ts';

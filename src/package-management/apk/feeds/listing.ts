@@ -13,8 +13,14 @@ import { isPackageName } from '../../names.ts';
 import { installTime } from '../database/install-time.ts';
 import { readFields, readInstalled } from '../database/installed-db.ts';
 import type { Installation } from '../installation.ts';
-import { describeOffer, describeRecord, FIELDS, SUMMARY_FIELDS, summaryOf } from './describe.ts';
-import type { QueriedPackage } from './describe.ts';
+import {
+  describeOffer,
+  describeRecord,
+  FIELDS,
+  SUMMARY_FIELDS,
+  summaryOf,
+  type QueriedPackage,
+} from './describe.ts';
 import { readFeeds } from './feeds.ts';
 import { indexVersion } from './index-files.ts';
 import { queryOffers, type FeedSource } from './query.ts';
