@@ -51,8 +51,19 @@ is_whole() {
   ! run_apk audit --system | sed 's/^[^ ]* //' | grep -Fqxf "$folder/own"
 }
 
-# apk replaces its record by rename: there is nothing to mend.
-mend_database() { :; }
+has_zeros() { [ -s "$1" ] && [ -z "$(head -c 1 "$1" | tr -d '\0')" ]; }
+
+# apk renames new records into place, and a power cut may leave them as zeros, which apk refuses.
+# The daemon keeps them as they were before.
+mend_database() {
+  has_zeros "$installed" || has_zeros "$world" || return 0
+  for name in world scripts.tar scripts.tar.gz triggers installed; do
+    file=${installed%/*}/$name
+    [ "$name" != world ] || file=$world
+    copy=${empty%/*}/before/$name
+    if [ -s "$copy" ]; then cp "$copy" "$file.new" && mv "$file.new" "$file"; fi
+  done
+}
 
 install_old() {
   run_apk --allow-untrusted --no-network add -- "$folder/old.apk"

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ApkDevice } from '../../device/apk-device/apk-device.ts';
 import { runCommand } from '../../device/command.ts';
 import { createApkStoreDevice, type StoreDevice } from './self-upgrade-device.ts';
+import { putAnew } from '../../package-management/apk/put-anew.ts';
 import { exists } from '../uploads/upload-device.ts';
 
 let on: StoreDevice<ApkDevice>;
@@ -72,23 +73,30 @@ test('a daemon that is killed and started again in the middle of it takes the jo
   await expectOrder('2.0-r1');
 });
 
-test('after a power cut in the middle of it the boot puts the old version back, whole', async () => {
-  await on.offer('2.0-1', 'slow to install');
-  const { task_id: id = '' } = await on.post('do_self_upgrade');
-  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
-  await on.powerCut(id);
-  const program = join(on.device.root, 'usr/bin/depotd');
-  await writeFile(program, '#!/bin/sh\nexit 1\n');
+test.each([
+  ['', []],
+  [' and left apk’s records as zeros', ['etc/apk/world', 'lib/apk/db/installed']],
+])(
+  'after a power cut in the middle of it%s the boot puts the old version back, whole',
+  async (_, lost) => {
+    await on.offer('2.0-1', 'slow to install');
+    const { task_id: id = '' } = await on.post('do_self_upgrade');
+    await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
+    await on.powerCut(id);
+    const program = join(on.device.root, 'usr/bin/depotd');
+    await writeFile(program, '#!/bin/sh\nexit 1\n');
+    for (const file of lost) await putAnew(join(on.device.root, file), Buffer.alloc(64));
 
-  const { code } = await runCommand(['sh', join(folder, 'watch.sh'), 'boot'], {
-    env: on.device.env,
-  });
+    const { code } = await runCommand(['sh', join(folder, 'watch.sh'), 'boot'], {
+      env: on.device.env,
+    });
 
-  expect(code).toBe(3);
-  expect(await on.device.read('usr/bin/depotd')).toContain('start.cjs');
-  expect((await on.finished(id)).state).toBe('failed');
-  await expectOrder('1.0-r1');
-});
+    expect(code).toBe(3);
+    expect(await on.device.read('usr/bin/depotd')).toContain('start.cjs');
+    expect((await on.finished(id)).state).toBe('failed');
+    await expectOrder('1.0-r1');
+  },
+);
 
 const DAMAGE: [string, string | undefined][] = [
   ['is empty', ''],
