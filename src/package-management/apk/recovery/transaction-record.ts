@@ -1,7 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { overwriteFile, parseJson } from '../../../device/durable-file.ts';
+import { overwriteFile, parseJson, replaceFile } from '../../../device/durable-file.ts';
 import type { Locations } from '../database/locations.ts';
 import { plannedChange } from '../planning/simulation.ts';
 
@@ -43,7 +43,11 @@ const KEPT_BYTES = 16 * 1024;
 export function createTransactionRecords({ own }: Locations) {
   const file = join(own, 'transaction.json');
   return {
-    write: (entry: TransactionRecord) => overwriteFile(file, `${JSON.stringify(entry)}\n`),
+    write: async (entry: TransactionRecord): Promise<void> => {
+      const text = `${JSON.stringify(entry)}\n`;
+      // Something else stands in its place, or its blocks are bad.
+      await overwriteFile(file, text).catch(() => replaceFile(file, text));
+    },
     /** That of this job; undefined if there is none, or it is another version's. */
     read: async (jobId: string): Promise<TransactionRecord | undefined> => {
       const [line = ''] = (await readFile(file, 'utf8').catch(() => '')).split('\n', 1);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -50,4 +50,14 @@ test('a long one does not stay', async () => {
   await records.removeLarge();
 
   expect(await records.read('1')).toBeUndefined();
+});
+
+test('what stands in its place is replaced, as a link is, which is not followed', async () => {
+  const file = join(own, 'transaction.json');
+  await symlink(join(own, 'elsewhere'), file);
+
+  await records.write(entry('1', 'one'));
+
+  expect((await lstat(file)).isFile()).toBe(true);
+  expect(await records.read('1')).toEqual(entry('1', 'one'));
 });
