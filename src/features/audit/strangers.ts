@@ -1,4 +1,4 @@
-import type { Dirent } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import { lstat, opendir, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Listener } from './documentation.ts';
@@ -32,7 +32,7 @@ export async function findSetId(
   const look = async (path: string, isFolder: boolean): Promise<void> => {
     const stat = await lstat(join(root, path)).catch(() => undefined);
     if (stat === undefined) return;
-    if (isFolder && stat.dev === dev) open.push(path);
+    if (isFolder && stat.dev === dev && !isRootsAlone(stat)) open.push(path);
     if (!isFolder && (stat.mode & SET_ID) !== 0 && !isRecorded(path)) found.push(path);
   };
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
@@ -51,6 +51,11 @@ export async function findSetId(
     }
   }
   return { found: found.sort(), unseen: unseen.sort() };
+}
+
+/** Nobody else comes to what is in it, as in a data root that dockerd made (0710). */
+function isRootsAlone({ uid, gid, mode }: Stats): boolean {
+  return uid === 0 && gid === 0 && (mode & 0o001) === 0;
 }
 
 /** Not read as a whole: some have a million files. A damaged disk may not read to the end. */

@@ -1,7 +1,7 @@
 import type * as Files from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -95,6 +95,24 @@ test('the name of a folder hides nothing, unless an engine keeps its containers 
   const { found } = await findSetId(root, { isRecorded: () => false, signal });
 
   expect(found).toEqual(['/mnt/su', '/tmp/containers/su', '/usr/lib/docker/su']);
+});
+
+test.each([
+  [0o710, 0, []],
+  [0o700, 1000, ['/data/su']],
+  [0o711, 0, ['/data/su']],
+])('a folder of the mode %o whose owner is %i: others come to %j', async (mode, owner, reached) => {
+  const root = await temporaryFolder();
+  await mkdir(join(root, 'data'));
+  await writeFile(join(root, 'data/su'), '');
+  await chmod(join(root, 'data/su'), 0o4755);
+  await chown(join(root, 'data'), owner, 0);
+  await chmod(join(root, 'data'), mode);
+
+  const signal = AbortSignal.timeout(20_000);
+  const { found } = await findSetId(root, { isRecorded: () => false, signal });
+
+  expect(found).toEqual(reached);
 });
 
 test('a look that is broken off ends', async () => {
