@@ -96,7 +96,7 @@ async function keepFile(file: string, copy: string): Promise<boolean> {
   );
 }
 
-/** @returns the same */
+/** A copy of its bytes, for what is written in its place. @returns as of `keepFile` */
 async function keepBytes(file: string, copy: string): Promise<boolean> {
   const [now, kept] = await Promise.all([readFile(file), readFile(copy)].map(unlessAbsent));
   if (now === undefined || kept?.equals(now) === true) return false;
