@@ -3,6 +3,7 @@ import {
   described,
   integer,
   jsonOperation,
+  titled,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
@@ -18,24 +19,19 @@ const entryStatus = v.pipe(
   v.title('EntryStatus'),
 );
 
-const entryError = v.pipe(
-  v.object({
-    app: v.string(),
-    code: described('404: it has no entry script; 500: that failed', integer),
-    msg: v.string(),
-  }),
-  v.title('EntryError'),
-);
+const entryError = titled('EntryError', {
+  app: v.string(),
+  code: described('404: it has no entry script; 500: that failed', integer),
+  msg: v.string(),
+});
 
-const entryAnswer = v.pipe(
-  v.object({ code: integer, status: v.array(entryStatus), errors: v.array(entryError) }),
-  v.title('EntryAnswer'),
-);
+const entryAnswer = titled('EntryAnswer', {
+  code: integer,
+  status: v.array(entryStatus),
+  errors: v.array(entryError),
+});
 
-const configured = v.pipe(
-  v.object({ code: integer, configured: v.boolean() }),
-  v.title('Configured'),
-);
+const configured = titled('Configured', { code: integer, configured: v.boolean() });
 
 export const APP_STATUS_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Apps',

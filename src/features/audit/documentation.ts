@@ -4,6 +4,7 @@ import {
   integer,
   jsonOperation,
   optional,
+  titled,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
@@ -27,20 +28,17 @@ const listener = v.object({
 });
 export type Listener = v.InferOutput<typeof listener>;
 
-const verification = v.pipe(
-  v.object({
-    files: described('that packages have on record', integer),
-    differing,
-    configuration: described('what its owner may change, and did', differing),
-    set_id: described("files of no package that run with another's rights", v.array(v.string())),
-    unseen: optional(
-      'folders with so much in them that not all of it was looked at',
-      v.array(v.string()),
-    ),
-    listeners: described('programs of no package that listen', v.array(listener)),
-  }),
-  v.title('Verification'),
-);
+const verification = titled('Verification', {
+  files: described('that packages have on record', integer),
+  differing,
+  configuration: described('what its owner may change, and did', differing),
+  set_id: described("files of no package that run with another's rights", v.array(v.string())),
+  unseen: optional(
+    'folders with so much in them that not all of it was looked at',
+    v.array(v.string()),
+  ),
+  listeners: described('programs of no package that listen', v.array(listener)),
+});
 
 const bill = v.pipe(
   v.looseObject({
@@ -51,19 +49,16 @@ const bill = v.pipe(
   v.title('BillOfMaterials'),
 );
 
-const affected = v.pipe(
-  v.object({
-    affected: v.array(
-      v.object({
-        id: v.string(),
-        package: v.string(),
-        version: described('the installed one', v.string()),
-        fixed: v.optional(v.string()),
-      }),
-    ),
-  }),
-  v.title('Affected'),
-);
+const affected = titled('Affected', {
+  affected: v.array(
+    v.object({
+      id: v.string(),
+      package: v.string(),
+      version: described('the installed one', v.string()),
+      fixed: v.optional(v.string()),
+    }),
+  ),
+});
 export type Affected = v.InferOutput<typeof affected>['affected'][number];
 
 export const AUDIT_DOCUMENTATION: FeatureDocumentation = {

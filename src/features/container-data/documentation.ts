@@ -2,29 +2,25 @@ import * as v from 'valibot';
 import {
   integer,
   jsonOperation,
+  optional,
   taskOperation,
+  titled,
   whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { DEVICE_PATH, MOST_PATH_CHARACTERS } from '../../http/parameter-schemas.ts';
 
-const whereItIs = v.pipe(
-  v.object({
-    code: integer,
-    docker_on_system: whether('there is an engine, and its data is on the system disk'),
-    has_engine: whether('an engine is there, running or not'),
-  }),
-  v.title('ContainerData'),
-);
+const whereItIs = titled('ContainerData', {
+  code: integer,
+  docker_on_system: whether('there is an engine, and its data is on the system disk'),
+  has_engine: whether('an engine is there, running or not'),
+});
 
-const check = v.pipe(
-  v.object({
-    code: integer,
-    result: v.picklist(['good', 'bad', 'existed']),
-    error: v.optional(v.pipe(v.string(), v.description('why it is bad'))),
-  }),
-  v.title('MoveCheck'),
-);
+const check = titled('MoveCheck', {
+  code: integer,
+  result: v.picklist(['good', 'bad', 'existed']),
+  error: optional('why it is bad', v.string()),
+});
 
 export const CONTAINER_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Container data',

@@ -1,38 +1,35 @@
 import * as v from 'valibot';
 import {
+  described,
   integer,
   jsonOperation,
+  optional,
+  titled,
   unixSeconds,
   whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
-const container = v.pipe(
-  v.object({
-    id: v.string(),
-    name: v.string(),
-    image: v.string(),
-    state: v.pipe(v.string(), v.description("the engine's word: running, exited, restarting …")),
-    ports: v.pipe(
-      v.array(v.string()),
-      v.description('`0.0.0.0:8096->8096/tcp`; one that leads nowhere is `8096/tcp`'),
-    ),
-    project: v.optional(v.pipe(v.string(), v.description('of compose'))),
-    app: v.optional(v.pipe(v.string(), v.description('the installed app that it belongs to'))),
-    restarts: v.optional(v.pipe(integer, v.description('by the engine, since it was made'))),
-    created_at: unixSeconds,
-    image_bytes: v.optional(integer),
-  }),
-  v.title('Container'),
-);
+const container = titled('Container', {
+  id: v.string(),
+  name: v.string(),
+  image: v.string(),
+  state: described("the engine's word: running, exited, restarting …", v.string()),
+  ports: described(
+    '`0.0.0.0:8096->8096/tcp`; one that leads nowhere is `8096/tcp`',
+    v.array(v.string()),
+  ),
+  project: optional('of compose', v.string()),
+  app: optional('the installed app that it belongs to', v.string()),
+  restarts: optional('by the engine, since it was made', integer),
+  created_at: unixSeconds,
+  image_bytes: v.optional(integer),
+});
 
-const containers = v.pipe(
-  v.object({
-    engine: whether('whether a container engine answers'),
-    containers: v.array(container),
-  }),
-  v.title('Containers'),
-);
+const containers = titled('Containers', {
+  engine: whether('whether a container engine answers'),
+  containers: v.array(container),
+});
 
 export const CONTAINERS_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Containers',

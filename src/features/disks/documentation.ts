@@ -4,6 +4,7 @@ import {
   integer,
   jsonOperation,
   optional,
+  titled,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
@@ -17,30 +18,25 @@ const keys = {
   size: described('such as 238.46 GB, of 1024 to the step', v.string()),
 };
 
-const blockDevice = v.pipe(v.object(keys), v.title('BlockDevice'));
+const blockDevice = titled('BlockDevice', keys);
 export type DiskItem = v.InferOutput<typeof blockDevice>;
 
-const disk = v.pipe(
-  v.object({
-    ...keys,
-    total_bytes: v.optional(integer),
-    used_bytes: v.optional(integer),
-    free_bytes: optional('what programs can use', integer),
-    mounts: v.array(v.string()),
-  }),
-  v.title('Disk'),
-);
+const disk = titled('Disk', {
+  ...keys,
+  total_bytes: v.optional(integer),
+  used_bytes: v.optional(integer),
+  free_bytes: optional('what programs can use', integer),
+  mounts: v.array(v.string()),
+});
 export type DiskWithSpace = v.InferOutput<typeof disk>;
 
-const disks = v.pipe(
-  v.object({ code: integer, data: v.record(v.string(), disk) }),
-  v.title('Disks'),
-);
+const disks = titled('Disks', { code: integer, data: v.record(v.string(), disk) });
 
-const blockDevices = v.pipe(
-  v.object({ code: integer, msg: v.string(), data: v.record(v.string(), blockDevice) }),
-  v.title('BlockDevices'),
-);
+const blockDevices = titled('BlockDevices', {
+  code: integer,
+  msg: v.string(),
+  data: v.record(v.string(), blockDevice),
+});
 
 const EXAMPLE_DEVICE = {
   dev: '/dev/sda1',

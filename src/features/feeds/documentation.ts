@@ -6,41 +6,36 @@ import {
   jsonOperation,
   optional,
   taskOperation,
+  titled,
   unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
-const feed = v.pipe(
-  v.object({
-    name: v.string(),
-    url: v.string(),
-    kind: described(
-      'system: came with the firmware, and cannot be removed',
-      v.picklist(['system', 'custom']),
-    ),
-    enabled: v.boolean(),
-    upgrades: optional('false: nothing is upgraded from it; absent otherwise', v.boolean()),
-    updated_at: optional('of its list, Unix seconds', unixSeconds),
-    packages: optional('that this device could install', integer),
-    error: optional('of the last update of the lists', v.string()),
-    remedy: optional('what can be done about that', v.string()),
-    key: optional('id of the key that signed its list', v.string()),
-  }),
-  v.title('Feed'),
-);
+const feed = titled('Feed', {
+  name: v.string(),
+  url: v.string(),
+  kind: described(
+    'system: came with the firmware, and cannot be removed',
+    v.picklist(['system', 'custom']),
+  ),
+  enabled: v.boolean(),
+  upgrades: optional('false: nothing is upgraded from it; absent otherwise', v.boolean()),
+  updated_at: optional('of its list, Unix seconds', unixSeconds),
+  packages: optional('that this device could install', integer),
+  error: optional('of the last update of the lists', v.string()),
+  remedy: optional('what can be done about that', v.string()),
+  key: optional('id of the key that signed its list', v.string()),
+});
 export type FeedItem = v.InferOutput<typeof feed>;
 
-const feeds = v.pipe(
-  v.object({
-    feeds: v.array(feed),
-    keys: v.array(v.object({ id: v.string(), file: v.string() })),
-    problems: described(
-      'lines that the package manager does not understand',
-      v.array(v.object({ file: v.string(), line: integer, text: v.string(), reason: v.string() })),
-    ),
-  }),
-  v.title('FeedList'),
-);
+const feeds = titled('FeedList', {
+  feeds: v.array(feed),
+  keys: v.array(v.object({ id: v.string(), file: v.string() })),
+  problems: described(
+    'lines that the package manager does not understand',
+    v.array(v.object({ file: v.string(), line: integer, text: v.string(), reason: v.string() })),
+  ),
+});
 export type FeedAnswer = v.InferOutput<typeof feeds>;
 
 export const FEEDS_DOCUMENTATION: FeatureDocumentation = {

@@ -2,13 +2,15 @@ import * as v from 'valibot';
 import {
   integer,
   jsonOperation,
+  optional,
+  titled,
   unixSeconds,
   whether,
   type FeatureDocumentation,
   type OperationDocumentation,
 } from '../../http/openapi/documentation.ts';
 
-const action = v.object({
+const action = titled('FleetAction', {
   id: v.string(),
   title: v.string(),
   state: v.picklist(['offered', 'downloading', 'waiting', 'asking', 'installing', 'ended']),
@@ -25,22 +27,17 @@ const action = v.object({
 export type FleetStatus = v.InferOutput<typeof status>;
 export type ActionStatus = v.InferOutput<typeof action>;
 
-const status = v.pipe(
-  v.object({
-    is_configured: v.boolean(),
-    is_on: whether('whether the server may act on this device'),
-    server: v.optional(v.string()),
-    controller_id: v.optional(v.string()),
-    polled_at: v.optional(unixSeconds),
-    next_poll_at: v.optional(unixSeconds),
-    interval_s: v.optional(integer),
-    last_error: v.optional(v.string()),
-    action: v.optional(
-      v.pipe(action, v.description('the one under way, or the last one'), v.title('FleetAction')),
-    ),
-  }),
-  v.title('FleetStatus'),
-);
+const status = titled('FleetStatus', {
+  is_configured: v.boolean(),
+  is_on: whether('whether the server may act on this device'),
+  server: v.optional(v.string()),
+  controller_id: v.optional(v.string()),
+  polled_at: v.optional(unixSeconds),
+  next_poll_at: v.optional(unixSeconds),
+  interval_s: v.optional(integer),
+  last_error: v.optional(v.string()),
+  action: optional('the one under way, or the last one', action),
+});
 
 const EXAMPLE = {
   is_configured: true,

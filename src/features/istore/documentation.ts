@@ -5,13 +5,14 @@ import {
   integer,
   jsonOperation,
   taskOperation,
+  titled,
   whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
 const done = {
   description: 'it is kept',
-  schema: v.pipe(v.object({ code: integer, msg: v.string() }), v.title('IstoreDone')),
+  schema: titled('IstoreDone', { code: integer, msg: v.string() }),
   example: { code: 200, msg: 'Success' },
 };
 
@@ -21,35 +22,29 @@ const list = {
   example: { code: 200, msg: '["app-meta-notes"]' },
 };
 
-const userConfig = v.pipe(
-  v.object({
-    hide_docker: v.boolean(),
-    ignore_arch: v.boolean(),
-    ipv4: v.boolean(),
-    last_path: v.optional(v.string()),
-    super_arch: v.string(),
-    channel: v.optional(v.string()),
-  }),
-  v.title('IstoreConfig'),
-);
+const userConfig = titled('IstoreConfig', {
+  hide_docker: v.boolean(),
+  ignore_arch: v.boolean(),
+  ipv4: v.boolean(),
+  last_path: v.optional(v.string()),
+  super_arch: v.string(),
+  channel: v.optional(v.string()),
+});
 
-const legacy = v.pipe(
-  v.object({
-    seen: whether('iStore is installed'),
-    records: described('uploads that it recorded; run_records lists them', integer),
-    last_path: v.optional(v.string()),
-    feeds: v.array(
-      v.object({
-        name: v.string(),
-        url: v.string(),
-        mirrors: described('the same elsewhere, asked first', v.array(v.string())),
-        is_there: whether("among the device's feeds"),
-      }),
-    ),
-    checks_signatures: whether('the device checks signatures of lists'),
-  }),
-  v.title('IstoreLegacy'),
-);
+const legacy = titled('IstoreLegacy', {
+  seen: whether('iStore is installed'),
+  records: described('uploads that it recorded; run_records lists them', integer),
+  last_path: v.optional(v.string()),
+  feeds: v.array(
+    v.object({
+      name: v.string(),
+      url: v.string(),
+      mirrors: described('the same elsewhere, asked first', v.array(v.string())),
+      is_there: whether("among the device's feeds"),
+    }),
+  ),
+  checks_signatures: whether('the device checks signatures of lists'),
+});
 
 /** What iStore left on the device, for who comes from it. */
 export type IstoreLegacy = v.InferOutput<typeof legacy>;

@@ -5,6 +5,7 @@ import {
   integer,
   jsonOperation,
   optional,
+  titled,
   unixSeconds,
   whether,
   type FeatureDocumentation,
@@ -48,71 +49,65 @@ const itemKeys = {
   ),
 };
 
-const item = v.pipe(v.object(itemKeys), v.title('Item'));
+const item = titled('Item', itemKeys);
 
 /** An app or a package, as lists and details show it; a key that has nothing to say is left out. */
 export type Item = v.InferOutput<typeof item>;
 
-const page = v.pipe(
-  v.object({
-    lists: v.object({
-      state: described(
-        'old: a week and more; missing: of no feed, as after a boot',
-        v.picklist(['fresh', 'old', 'missing']),
-      ),
-      updated_at: optional('of the oldest list', unixSeconds),
-      update_every_h: optional('hours between two fetches by itself; absent: never', integer),
-    }),
-    total: described('items on all pages together', integer),
-    suggestion: optional(
-      'of a search that finds nothing: its words, spelled so that they find something',
-      v.string(),
+const page = titled('ItemPage', {
+  lists: v.object({
+    state: described(
+      'old: a week and more; missing: of no feed, as after a boot',
+      v.picklist(['fresh', 'old', 'missing']),
     ),
-    page: integer,
-    per_page: integer,
-    items: v.array(item),
+    updated_at: optional('of the oldest list', unixSeconds),
+    update_every_h: optional('hours between two fetches by itself; absent: never', integer),
   }),
-  v.title('ItemPage'),
-);
+  total: described('items on all pages together', integer),
+  suggestion: optional(
+    'of a search that finds nothing: its words, spelled so that they find something',
+    v.string(),
+  ),
+  page: integer,
+  per_page: integer,
+  items: v.array(item),
+});
 
 export type ItemPage = v.InferOutput<typeof page>;
 
-const details = v.pipe(
-  v.object({
-    ...itemKeys,
-    versions: described(
-      'what feeds offer, the newest first',
-      v.array(
-        v.object({
-          version: v.string(),
-          feed: v.string(),
-          download_bytes: optional('size of the package file', bytes),
-        }),
-      ),
+const details = titled('Details', {
+  ...itemKeys,
+  versions: described(
+    'what feeds offer, the newest first',
+    v.array(
+      v.object({
+        version: v.string(),
+        feed: v.string(),
+        download_bytes: optional('size of the package file', bytes),
+      }),
     ),
-    depends: described(
-      'of the installed version, else of the best; of each list one will do',
-      v.array(texts),
-    ),
-    required_by: described('installed packages that depend on it', texts),
-    conflicts: v.optional(texts),
-    provides: v.optional(texts),
-    homepage: v.optional(v.string()),
-    license: v.optional(v.string()),
-    maintainer: v.optional(v.string()),
-    files: optional(
-      'on the device; of an app with those of the packages that it names',
-      v.object({ count: integer, bytes: integer }),
-    ),
-    config: optional('paths of its configuration files', texts),
-    services: optional('names of its init scripts', texts),
-    is_running: optional('one of its services runs; absent if procd knows none', v.boolean()),
-    installed_at: v.optional(unixSeconds),
-    task_id: optional('of the task that brought it, if it is still on record', v.string()),
-    stops: v.optional(STOPS),
-  }),
-  v.title('Details'),
-);
+  ),
+  depends: described(
+    'of the installed version, else of the best; of each list one will do',
+    v.array(texts),
+  ),
+  required_by: described('installed packages that depend on it', texts),
+  conflicts: v.optional(texts),
+  provides: v.optional(texts),
+  homepage: v.optional(v.string()),
+  license: v.optional(v.string()),
+  maintainer: v.optional(v.string()),
+  files: optional(
+    'on the device; of an app with those of the packages that it names',
+    v.object({ count: integer, bytes: integer }),
+  ),
+  config: optional('paths of its configuration files', texts),
+  services: optional('names of its init scripts', texts),
+  is_running: optional('one of its services runs; absent if procd knows none', v.boolean()),
+  installed_at: v.optional(unixSeconds),
+  task_id: optional('of the task that brought it, if it is still on record', v.string()),
+  stops: v.optional(STOPS),
+});
 
 /** All about one app or package; a key that has nothing to say is left out. */
 export type Details = v.InferOutput<typeof details>;

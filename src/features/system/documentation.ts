@@ -5,14 +5,12 @@ import {
   integer,
   jsonOperation,
   optional,
+  titled,
   unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
-const identity = v.pipe(
-  v.object({ uid: v.string(), arch: v.string(), version: v.string() }),
-  v.title('Device'),
-);
+const identity = titled('Device', { uid: v.string(), arch: v.string(), version: v.string() });
 
 const lines = v.optional(v.array(v.string()));
 
@@ -48,46 +46,40 @@ const failing = v.union([health, v.object({ code: v.literal(503), msg: v.string(
 
 const bytes = described('bytes', integer);
 
-const deviceSummary = v.pipe(
-  v.object({
-    model: optional("the maker's name for it", v.string()),
-    release: optional("the system's name and version", v.string()),
-    kernel: v.string(),
-    architecture: described('that packages are made for', v.string()),
-    uptime_s: integer,
-    load: described('of the last 1, 5 and 15 minutes', v.array(v.number())),
-    memory: v.object({ total_bytes: bytes, available_bytes: bytes }),
-    storage: v.array(
-      v.object({
-        mount: v.string(),
-        total_bytes: bytes,
-        free_bytes: bytes,
-        role: described(
-          'overlay: what changes a read-only system, such as packages',
-          v.picklist(['system', 'overlay', 'data']),
-        ),
-      }),
-    ),
-    package_manager: described('opkg or apk', v.string()),
-    depotd: described('the version of the daemon', v.string()),
-  }),
-  v.title('DeviceSummary'),
-);
+const deviceSummary = titled('DeviceSummary', {
+  model: optional("the maker's name for it", v.string()),
+  release: optional("the system's name and version", v.string()),
+  kernel: v.string(),
+  architecture: described('that packages are made for', v.string()),
+  uptime_s: integer,
+  load: described('of the last 1, 5 and 15 minutes', v.array(v.number())),
+  memory: v.object({ total_bytes: bytes, available_bytes: bytes }),
+  storage: v.array(
+    v.object({
+      mount: v.string(),
+      total_bytes: bytes,
+      free_bytes: bytes,
+      role: described(
+        'overlay: what changes a read-only system, such as packages',
+        v.picklist(['system', 'overlay', 'data']),
+      ),
+    }),
+  ),
+  package_manager: described('opkg or apk', v.string()),
+  depotd: described('the version of the daemon', v.string()),
+});
 export type DeviceSummary = v.InferOutput<typeof deviceSummary>;
 
-const doctorReport = v.pipe(
-  v.object({
-    checks: v.array(
-      v.object({
-        id: v.string(),
-        state: v.picklist(['ok', 'warning', 'error', 'skipped']),
-        message: v.string(),
-        remedy: optional('what its owner can do', v.string()),
-      }),
-    ),
-  }),
-  v.title('DoctorReport'),
-);
+const doctorReport = titled('DoctorReport', {
+  checks: v.array(
+    v.object({
+      id: v.string(),
+      state: v.picklist(['ok', 'warning', 'error', 'skipped']),
+      message: v.string(),
+      remedy: optional('what its owner can do', v.string()),
+    }),
+  ),
+});
 
 const EXAMPLE_DEVICE = {
   model: 'GL.iNet GL-MT6000',

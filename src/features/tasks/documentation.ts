@@ -4,6 +4,7 @@ import {
   integer,
   jsonOperation,
   optional,
+  titled,
   unixSeconds,
   whether,
   type FeatureDocumentation,
@@ -18,15 +19,12 @@ const KINDS = [
   'self-upgrade',
 ] as const;
 
-const progress = v.pipe(
-  v.object({
-    label: described('the step that it is at', v.string()),
-    done: described('steps', integer),
-    total: described('steps', integer),
-    percent: optional('of the step, if that can be told', v.number()),
-  }),
-  v.title('Progress'),
-);
+const progress = titled('Progress', {
+  label: described('the step that it is at', v.string()),
+  done: described('steps', integer),
+  total: described('steps', integer),
+  percent: optional('of the step, if that can be told', v.number()),
+});
 
 const task = v.pipe(
   v.object({
@@ -100,7 +98,7 @@ export const TASKS_DOCUMENTATION: FeatureDocumentation = {
   operations: {
     'GET admin/system/tasks': jsonOperation('pingTasks', {
       description: 'an empty object',
-      schema: v.pipe(v.object({}), v.title('Nothing')),
+      schema: titled('Nothing', {}),
       example: {},
     }),
     'GET admin/system/tasks/status': jsonOperation('getTasks', {

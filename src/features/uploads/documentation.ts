@@ -4,24 +4,21 @@ import {
   integer,
   jsonOperation,
   taskOperation,
+  titled,
   unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
-const runRecord = v.pipe(
-  v.object({
-    id: v.string(),
-    ts: described('when it was sent, Unix seconds', unixSeconds),
-    md5: v.string(),
-    file: described('the name that the sender gave it', v.string()),
-  }),
-  v.title('RunRecord'),
-);
+const runRecord = titled('RunRecord', {
+  id: v.string(),
+  ts: described('when it was sent, Unix seconds', unixSeconds),
+  md5: v.string(),
+  file: described('the name that the sender gave it', v.string()),
+});
 
-const runRecords = v.pipe(
-  v.object({ code: integer, records: v.array(runRecord) }),
-  v.title('RunRecords'),
-);
+const runRecords = titled('RunRecords', { code: integer, records: v.array(runRecord) });
+
+const DONE = { schema: titled('Code', { code: integer }), example: { code: 0 } };
 
 const FILE_GONE = { 404: 'there is no such file, or it is of another session' };
 
@@ -34,8 +31,7 @@ export const UPLOADS_DOCUMENTATION: FeatureDocumentation = {
     'POST admin/store/drop_file': jsonOperation('dropHeldFile', {
       refusals: FILE_GONE,
       description: 'the file is gone',
-      schema: v.pipe(v.object({ code: integer }), v.title('Code')),
-      example: { code: 0 },
+      ...DONE,
     }),
     'GET admin/store/run_records': jsonOperation('listUploads', {
       description: 'what was sent',
@@ -55,8 +51,7 @@ export const UPLOADS_DOCUMENTATION: FeatureDocumentation = {
     'POST admin/store/unrun': taskOperation('undoUpload'),
     'POST admin/store/del_record': jsonOperation('forgetUpload', {
       description: 'the record is gone',
-      schema: v.pipe(v.object({ code: integer }), v.title('Code')),
-      example: { code: 0 },
+      ...DONE,
     }),
   },
 };

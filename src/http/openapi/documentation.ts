@@ -69,19 +69,21 @@ export function optional<Schema extends v.GenericSchema>(text: string, schema: S
   return v.optional(described(text, schema));
 }
 
+/** An object of which generated clients make a type of that name. */
+export function titled<Entries extends v.ObjectEntries>(title: string, entries: Entries) {
+  return v.pipe(v.object(entries), v.title(title));
+}
+
 export const integer = v.pipe(v.number(), v.integer());
 export const unixSeconds = described('Unix seconds', integer);
 
 /** An answer of a queued operation, in the shape that iStore's has. */
-export const taskResult = v.pipe(
-  v.object({
-    code: described('0: accepted; 1: a queued task contradicts it', integer),
-    stdout: v.string(),
-    stderr: described('why it was not accepted; else empty', v.string()),
-    task_id: optional('of the task, if it was accepted', v.string()),
-  }),
-  v.title('TaskResult'),
-);
+export const taskResult = titled('TaskResult', {
+  code: described('0: accepted; 1: a queued task contradicts it', integer),
+  stdout: v.string(),
+  stderr: described('why it was not accepted; else empty', v.string()),
+  task_id: optional('of the task, if it was accepted', v.string()),
+});
 
 /** @param claim that holds if it is true */
 export function whether(claim: string): v.GenericSchema<boolean, boolean> {
