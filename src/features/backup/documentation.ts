@@ -5,32 +5,30 @@ import {
   integer,
   jsonOperation,
   taskOperation,
+  titled,
   unixSeconds,
   whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { managerName, REASONS } from './manifest.ts';
 
-const backup = v.pipe(
-  v.object({
-    id: v.string(),
-    made_at: unixSeconds,
-    bytes: integer,
-    reason: described(
-      'given: it was sent; firmware: what comes back by itself after a firmware upgrade',
-      v.picklist(REASONS),
-    ),
-    release: described('of the firmware; empty if nothing said it', v.string()),
-    architecture: v.string(),
-    package_manager: managerName,
-    packages: described('that the owner asked for', integer),
-    has_packages: whether('whether it has package files'),
-  }),
-  v.title('Backup'),
-);
+const backup = titled('Backup', {
+  id: v.string(),
+  made_at: unixSeconds,
+  bytes: integer,
+  reason: described(
+    'given: it was sent; firmware: what comes back by itself after a firmware upgrade',
+    v.picklist(REASONS),
+  ),
+  release: described('of the firmware; empty if nothing said it', v.string()),
+  architecture: v.string(),
+  package_manager: managerName,
+  packages: described('that the owner asked for', integer),
+  has_packages: whether('whether it has package files'),
+});
 
 const EXAMPLE = '5f7c2b9d4e6a41538c1d2e3f4a5b6c7d';
-const done = v.pipe(v.object({ code: integer }), v.title('Code'));
+const done = titled('Code', { code: integer });
 
 export const BACKUP_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Backup',
@@ -39,15 +37,10 @@ export const BACKUP_DOCUMENTATION: FeatureDocumentation = {
     'POST admin/store/backup': taskOperation('backUp'),
     'GET admin/store/backups': jsonOperation('listBackups', {
       description: 'the backups, newest first',
-      schema: v.pipe(
-        v.object({
-          backups: v.array(backup),
-          after_upgrade: whether(
-            'whether everything comes back by itself after a firmware upgrade',
-          ),
-        }),
-        v.title('BackupList'),
-      ),
+      schema: titled('BackupList', {
+        backups: v.array(backup),
+        after_upgrade: whether('whether everything comes back by itself after a firmware upgrade'),
+      }),
       example: {
         backups: [
           {
@@ -74,7 +67,7 @@ export const BACKUP_DOCUMENTATION: FeatureDocumentation = {
     },
     'POST admin/store/add_backup': jsonOperation('addBackup', {
       description: 'all of it was checked, and it is there',
-      schema: v.pipe(v.object({ code: integer, id: v.string() }), v.title('AddedBackup')),
+      schema: titled('AddedBackup', { code: integer, id: v.string() }),
       example: { code: 200, id: EXAMPLE },
       refusals: { 409: 'another backup has its id' },
     }),

@@ -6,6 +6,7 @@ import {
   optional,
   taskOperation,
   taskResult,
+  titled,
   unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
@@ -64,18 +65,15 @@ export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
   operations: {
     'GET admin/store/token': jsonOperation('getToken', {
       description: 'the token of this session',
-      schema: v.pipe(
-        v.object({
-          token: v.string(),
-          may_write: optional('false if the session may only read', v.boolean()),
-          panel_url: optional(
-            "with `panel_url=1`: where the panel's web server answers, for an `entry` that names " +
-              'no host: `/` if the request came through it; left out if it is not known',
-            v.string(),
-          ),
-        }),
-        v.title('Token'),
-      ),
+      schema: titled('Token', {
+        token: v.string(),
+        may_write: optional('false if the session may only read', v.boolean()),
+        panel_url: optional(
+          "with `panel_url=1`: where the panel's web server answers, for an `entry` that names " +
+            'no host: `/` if the request came through it; left out if it is not known',
+          v.string(),
+        ),
+      }),
       example: { token: '5d2f7c1e9b3a48d6' },
     }),
     'GET admin/store/installed': jsonOperation('listInstalled', {

@@ -4,6 +4,7 @@ import {
   integer,
   jsonOperation,
   optional,
+  titled,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
@@ -13,32 +14,26 @@ import { STOPS } from '../../package-management/system-packages.ts';
 
 const texts = v.array(v.string());
 
-const change = v.pipe(
-  v.object({
-    name: v.string(),
-    version: described('that comes; of a removal, that goes', v.string()),
-    from_version: v.optional(v.string()),
-    reason: described(
-      'orphan: it came as a dependency, and nothing needs it any more; translation: of an app, ' +
-        "for the panel's language, left out with translations=0",
-      v.picklist(['asked', 'dependency', 'orphan', 'replaced', 'translation']),
-    ),
-    download_bytes: v.optional(integer),
-    disk_bytes: described('what the storage grows by; may be negative', integer),
-  }),
-  v.title('PlannedChange'),
-);
+const change = titled('PlannedChange', {
+  name: v.string(),
+  version: described('that comes; of a removal, that goes', v.string()),
+  from_version: v.optional(v.string()),
+  reason: described(
+    'orphan: it came as a dependency, and nothing needs it any more; translation: of an app, ' +
+      "for the panel's language, left out with translations=0",
+    v.picklist(['asked', 'dependency', 'orphan', 'replaced', 'translation']),
+  ),
+  download_bytes: v.optional(integer),
+  disk_bytes: described('what the storage grows by; may be negative', integer),
+});
 
-const problem = v.pipe(
-  v.object({
-    code: v.picklist(PROBLEM_CODES),
-    package: v.optional(v.string()),
-    message: described('the cause in one sentence', v.string()),
-    remedy: described('what the owner can do about it', v.string()),
-    missing_bytes: optional('of no_space: with what apk wants to spare', integer),
-  }),
-  v.title('Problem'),
-);
+const problem = titled('Problem', {
+  code: v.picklist(PROBLEM_CODES),
+  package: v.optional(v.string()),
+  message: described('the cause in one sentence', v.string()),
+  remedy: described('what the owner can do about it', v.string()),
+  missing_bytes: optional('of no_space: with what apk wants to spare', integer),
+});
 
 const aboutFile = described(
   'of the operation upload: what the file is',
@@ -53,16 +48,13 @@ const aboutFile = described(
   }),
 );
 
-const plannedContainer = v.pipe(
-  v.object({
-    name: v.string(),
-    image: described('it stays unless purge=1', v.string()),
-    image_bytes: v.optional(integer),
-    is_unpinned: optional('the image names no version: `latest` or none', v.boolean()),
-    keeps: described("data folders of the app's own, which stay unless purge=1", texts),
-  }),
-  v.title('PlannedContainer'),
-);
+const plannedContainer = titled('PlannedContainer', {
+  name: v.string(),
+  image: described('it stays unless purge=1', v.string()),
+  image_bytes: v.optional(integer),
+  is_unpinned: optional('the image names no version: `latest` or none', v.boolean()),
+  keeps: described("data folders of the app's own, which stay unless purge=1", texts),
+});
 
 const restored = v.object({
   package: v.string(),
@@ -77,49 +69,46 @@ const left = v.object({
   feed: v.optional(v.string()),
 });
 
-const plan = v.pipe(
-  v.object({
-    installs: v.array(change),
-    upgrades: v.array(change),
-    removes: v.array(change),
-    download_bytes: integer,
-    disk_bytes: described('may be negative', integer),
-    free_bytes: integer,
-    free_after_bytes: described('may be negative', integer),
-    problems: described(
-      'the first has the error_code that the task would fail with; file_conflict and ' +
-        'script_failed are never among them: no list of a feed names the files of a package',
-      v.array(problem),
-    ),
-    is_possible: v.boolean(),
-    stops: v.optional(STOPS),
-    restarts: v.optional(RESTARTS),
-    files: optional(
-      'of an undo: files below /etc that go back; of a restore: files that come',
-      texts,
-    ),
-    report: optional('of a restore: what would become of each package', v.array(restored)),
-    kept_in: optional(
-      'of an undo: where what was replaced lies; memory is empty after a boot',
-      v.picklist(PLACE_KINDS),
-    ),
-    left: optional(
-      'of an upgrade: what has a newer version and stays: it comes with the next firmware, is ' +
-        'held, or its feed gives no upgrades',
-      v.array(left),
-    ),
-    settings: optional(
-      'of a removal: configuration files of what goes; those that were changed stay',
-      texts,
-    ),
-    containers: optional(
-      'of a removal: containers of the app, which go with it',
-      v.array(plannedContainer),
-    ),
-    file: v.optional(aboutFile),
-  }),
-  v.title('Plan'),
-);
+const plan = titled('Plan', {
+  installs: v.array(change),
+  upgrades: v.array(change),
+  removes: v.array(change),
+  download_bytes: integer,
+  disk_bytes: described('may be negative', integer),
+  free_bytes: integer,
+  free_after_bytes: described('may be negative', integer),
+  problems: described(
+    'the first has the error_code that the task would fail with; file_conflict and ' +
+      'script_failed are never among them: no list of a feed names the files of a package',
+    v.array(problem),
+  ),
+  is_possible: v.boolean(),
+  stops: v.optional(STOPS),
+  restarts: v.optional(RESTARTS),
+  files: optional(
+    'of an undo: files below /etc that go back; of a restore: files that come',
+    texts,
+  ),
+  report: optional('of a restore: what would become of each package', v.array(restored)),
+  kept_in: optional(
+    'of an undo: where what was replaced lies; memory is empty after a boot',
+    v.picklist(PLACE_KINDS),
+  ),
+  left: optional(
+    'of an upgrade: what has a newer version and stays: it comes with the next firmware, is ' +
+      'held, or its feed gives no upgrades',
+    v.array(left),
+  ),
+  settings: optional(
+    'of a removal: configuration files of what goes; those that were changed stay',
+    texts,
+  ),
+  containers: optional(
+    'of a removal: containers of the app, which go with it',
+    v.array(plannedContainer),
+  ),
+  file: v.optional(aboutFile),
+});
 
 export const PREVIEW_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Plan',

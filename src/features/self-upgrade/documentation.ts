@@ -4,16 +4,14 @@ import {
   integer,
   jsonOperation,
   taskOperation,
+  titled,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
-const check = v.pipe(
-  v.object({
-    code: described('200: there is a newer version; 304: there is none', integer),
-    msg: described('the newer version, or empty', v.string()),
-  }),
-  v.title('SelfUpgradeCheck'),
-);
+const check = titled('SelfUpgradeCheck', {
+  code: described('200: there is a newer version; 304: there is none', integer),
+  msg: described('the newer version, or empty', v.string()),
+});
 
 export const SELF_UPGRADE_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Self-upgrade',
