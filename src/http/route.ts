@@ -62,7 +62,8 @@ export interface Route {
 interface RouteOptions<Entries extends v.ObjectEntries> {
   path: string;
   summary: string;
-  params: Entries;
+  /** Default: none. */
+  params?: Entries;
   bodyOnly?: readonly string[];
   handle: (
     request: ApiRequest<v.InferOutput<v.ObjectSchema<Entries, undefined>>>,
@@ -86,7 +87,9 @@ export const postTask = maker('POST', { needsToken: true, isTask: true });
 /** A task whose request is a file: the handler reads the body itself, and the token is optional. */
 export const postUpload = maker('POST', { acceptsUpload: true, isTask: true });
 
-type RouteMaker = <const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>) => Route;
+type RouteMaker = <const Entries extends v.ObjectEntries = Record<string, never>>(
+  options: RouteOptions<Entries>,
+) => Route;
 
 function maker(method: Route['method'], flags: Partial<Route>): RouteMaker {
   return (options) => ({
@@ -97,6 +100,7 @@ function maker(method: Route['method'], flags: Partial<Route>): RouteMaker {
     bodyOnly: [],
     acceptsUpload: false,
     isTask: false,
+    params: {},
     ...options,
     method,
     // The guard hands over only what these very schemas let through.

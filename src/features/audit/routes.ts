@@ -30,7 +30,6 @@ export function auditRoutes(tools: AuditTools): Route[] {
     get({
       path: 'admin/system/verify',
       summary: 'The files of packages against what is on record, and what came with no package',
-      params: {},
       handle: async ({ context }) => {
         if (isLooking) throw new DepotError('unavailable', 'somebody else has it looked at now');
         isLooking = true;
@@ -45,7 +44,6 @@ export function auditRoutes(tools: AuditTools): Route[] {
     get({
       path: 'admin/system/sbom',
       summary: 'What is installed, as a software bill of materials (CycloneDX)',
-      params: {},
       handle: async () => json(await deviceSbom(tools)),
     }),
     postAsReader({

@@ -45,7 +45,6 @@ export function backupRoutes(tools: BackupRouteTools): Route[] {
     get({
       path: 'admin/store/backups',
       summary: 'The backups, newest first',
-      params: {},
       handle: async () =>
         json({ backups: (await sets.all()).map(shown), after_upgrade: tools.afterUpgrade() }),
     }),
@@ -62,7 +61,6 @@ export function backupRoutes(tools: BackupRouteTools): Route[] {
     postUpload({
       path: 'admin/store/add_backup',
       summary: 'Add a backup from a file, once all of it is checked',
-      params: {},
       handle: async (request) => json({ code: 200, id: await receiveSet(tools, request) }),
     }),
     post({

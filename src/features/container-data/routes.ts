@@ -38,7 +38,6 @@ export function containerRoutes(tools: ContainerTools): Route[] {
     get({
       path: 'admin/store/docker_check_dir',
       summary: 'Whether the container data is on the system disk, and whether there is an engine',
-      params: {},
       handle: async () => {
         await needAnswer(container);
         const [isOnSystem, isEngineThere] = await Promise.all([

@@ -10,7 +10,6 @@ export function containersRoutes(paths: Paths, engine: EngineView): Route[] {
     get({
       path: 'admin/system/containers',
       summary: 'Containers on the device, with the apps and projects that they belong to',
-      params: {},
       handle: async () => json(await listContainers(paths, engine)),
     }),
   ];

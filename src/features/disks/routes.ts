@@ -7,13 +7,11 @@ export function diskRoutes(disks: Disks): Route[] {
     get({
       path: 'admin/store/get_block_devices',
       summary: 'Devices with a file system or a mount, by kernel name',
-      params: {},
       handle: async () => json({ code: 200, msg: '', data: await disks.all() }),
     }),
     get({
       path: 'admin/system/disks',
       summary: 'The same with all mounts, and how full they are',
-      params: {},
       handle: async () => json({ code: 200, data: await disks.allWithSpace() }),
     }),
   ];

@@ -23,7 +23,6 @@ export function feedRoutes({ feeds, read, submit }: FeedRouteTools): Route[] {
     get({
       path: 'admin/store/feeds',
       summary: 'Where packages come from, and the keys that are trusted',
-      params: {},
       handle: async ({ context }) => revalidated(context.req.raw, JSON.stringify(await read())),
     }),
     postTask({

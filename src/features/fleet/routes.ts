@@ -25,7 +25,6 @@ export function fleetRoutes(
     get({
       path: 'admin/fleet/status',
       summary: 'The fleet server, the last poll and the action under way',
-      params: {},
       handle: async () => json(await status()),
     }),
     post({
@@ -40,7 +39,6 @@ export function fleetRoutes(
     post({
       path: 'admin/fleet/poll',
       summary: 'Ask the fleet server now',
-      params: {},
       handle: async () => {
         await need().agent.pollNow();
         return json(await status());

@@ -62,20 +62,17 @@ function lightRoutes(tools: BackupRouteTools): Route[] {
     get({
       path: 'admin/store/get_support_backup_features',
       summary: "iStore's page: the kinds of backup, as JSON in msg",
-      params: {},
       handle: () => said(JSON.stringify(['light_backup', 'local_backup'])),
     }),
     post({
       path: 'admin/store/light_backup',
       summary: "iStore's page: back up, and answer when it is done",
-      params: {},
       handle: async () => json(await lightBackup(tools)),
     }),
     {
       ...get({
         path: 'admin/store/get_light_backup_file',
         summary: "iStore's page: the newest backup that was asked for, as a file",
-        params: {},
         handle: () => newestFile(backups),
       }),
       needsWrite: true,
@@ -84,7 +81,6 @@ function lightRoutes(tools: BackupRouteTools): Route[] {
       ...postUpload({
         path: 'admin/store/light_restore',
         summary: "iStore's page: bring back what a file names; depotd's own backups, too",
-        params: {},
         handle: async (request) => json(await restoreSent(tools, request)),
       }),
       // `postUpload` makes the token optional; here it is needed, and in the query.
@@ -93,13 +89,11 @@ function lightRoutes(tools: BackupRouteTools): Route[] {
     get({
       path: 'admin/store/get_backup_app_list_file_path',
       summary: "iStore's page: where iStore keeps its list of apps",
-      params: {},
       handle: () => said(LIST_PATH),
     }),
     get({
       path: 'admin/store/get_backup_app_list',
       summary: "iStore's page: the apps that a backup names, as JSON in msg",
-      params: {},
       handle: async () => said(JSON.stringify(await appList())),
     }),
   ];
@@ -152,7 +146,6 @@ function localRoutes(tools: BackupRouteTools): Route[] {
     get({
       path: 'admin/store/get_local_backup_dir_path',
       summary: "iStore's page: the folder for backups",
-      params: {},
       handle: async () => {
         const path = await settings.read(FOLDER);
         return path ? said(path) : json({ code: 500, msg: 'Path Unknown' });

@@ -36,19 +36,16 @@ export function istoreRoutes({ settings, architecture, legacy }: IstoreTools): R
     get({
       path: 'admin/store/istore',
       summary: 'What iStore left on the device: records, its last folder, feeds of its catalogue',
-      params: {},
       handle: async () => json(await legacy()),
     }),
     get({
       path: 'admin/store/features',
       summary: "iStore's page: what it shows buttons for (window.istore_features)",
-      params: {},
       handle: async () => json(await settings.features()),
     }),
     get({
       path: 'admin/store/user_config',
       summary: "iStore's page: its options (window.istore_config)",
-      params: {},
       handle: async () => json(await userConfig(settings, architecture)),
     }),
   ];

@@ -95,7 +95,6 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
     postAsReader({
       path: 'admin/logout',
       summary: 'Log out',
-      params: {},
       handle: async ({ context, session }) => {
         const method = inForce();
         await method.logOut(context.req.raw.headers, session.token);

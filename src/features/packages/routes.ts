@@ -52,7 +52,6 @@ export function storeRoutes(tools: StoreTools): Route[] {
     get({
       path: 'admin/store/installed',
       summary: 'The installed apps',
-      params: {},
       handle: async ({ context }) => {
         const { body, etag } = await catalog.installed();
         return revalidated(context.req.raw, body, etag);
@@ -109,7 +108,6 @@ export function storeRoutes(tools: StoreTools): Route[] {
     get({
       path: 'admin/store/log',
       summary: 'The newest package task (deprecated)',
-      params: {},
       handle: async () => json(await newestTask(tools)),
     }),
   ];

@@ -16,7 +16,6 @@ export function panelRoutes({ base, auth }: { base: string; auth: string }): Rou
     openGet({
       path: `${base}/`,
       summary: 'The built-in panel page',
-      params: {},
       handle: async ({ context }) => {
         page ??= import('./served-page.ts').then((served) => served.createServedPage(auth));
         return servePage(context.req.raw, await page);
@@ -31,7 +30,6 @@ export function panelRoutes({ base, auth }: { base: string; auth: string }): Rou
     openGet({
       path: base,
       summary: 'Leads to the built-in panel page',
-      params: {},
       // Relative: a server in front may show another prefix (RFC 9110, section 10.2.2).
       handle: () =>
         new Response(null, {

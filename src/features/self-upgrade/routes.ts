@@ -21,13 +21,11 @@ export function selfUpgradeRoutes({
     get({
       path: 'admin/store/check_self_upgrade',
       summary: 'Whether the lists offer a newer version of the store',
-      params: {},
       handle: async () => json(await check(manager)),
     }),
     postTask({
       path: 'admin/store/do_self_upgrade',
       summary: 'Upgrade the store; the old version comes back where the new one does not answer',
-      params: {},
       handle: async () => {
         const { code, msg } = await check(manager);
         // What is under way may change the answer: the job looks again.

@@ -28,7 +28,6 @@ export function deviceRoutes(tools: SystemTools): Route[] {
     get({
       path: 'admin/store/uid',
       summary: 'A stable random id of the device, its architecture and the version of the store',
-      params: {},
       handle: async () => {
         const [uid, arch] = await Promise.all([storeId(), manager.architecture()]);
         return json({ uid, arch, version });
@@ -37,13 +36,11 @@ export function deviceRoutes(tools: SystemTools): Route[] {
     get({
       path: 'admin/system/device',
       summary: 'The device: model, system, load, memory and space',
-      params: {},
       handle: async () => json(await (await import('./device.ts')).readDevice(tools)),
     }),
     get({
       path: 'admin/system/doctor',
       summary: 'What is wrong with the device, and what to do about it',
-      params: {},
       handle: async () => {
         const { runChecks } = await import('./doctor.ts');
         return json({ checks: await runChecks(await overview.checks()) });
@@ -66,7 +63,6 @@ export function daemonRoutes(tools: SystemTools): Route[] {
     getStream({
       path: 'admin/system/events',
       summary: 'What happens on the device (Server-Sent Events)',
-      params: {},
       handle: ({ context, watchSession }) =>
         eventStream((signal) => followDevice(events, signal), {
           signals: [context.req.raw.signal, stopping],
@@ -76,7 +72,6 @@ export function daemonRoutes(tools: SystemTools): Route[] {
     openGet({
       path: 'openapi.json',
       summary: 'This interface as OpenAPI 3.1',
-      params: {},
       handle: async ({ context }) => {
         const { body, etag } = await document();
         return revalidated(context.req.raw, body, etag);
@@ -85,7 +80,6 @@ export function daemonRoutes(tools: SystemTools): Route[] {
     openGet({
       path: '/healthz',
       summary: 'Whether the daemon can do its work',
-      params: {},
       handle: async () => {
         const { problems, facts } = await overview.health();
         const all = {
@@ -102,7 +96,6 @@ export function daemonRoutes(tools: SystemTools): Route[] {
     openGet({
       path: '/metrics',
       summary: 'Figures for Prometheus',
-      params: {},
       handle: () =>
         new Response(metricsText(overview.metrics()), {
           headers: {

@@ -47,7 +47,6 @@ export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskToo
     get({
       path: 'admin/system/tasks',
       summary: 'Nothing: whether the task-log facility is there',
-      params: {},
       handle: () => json({}),
     }),
     get({

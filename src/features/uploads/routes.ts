@@ -75,7 +75,6 @@ export function uploadRoutes(tools: UploadTools): Route[] {
     get({
       path: 'admin/store/run_records',
       summary: 'What uploads brought, and when',
-      params: {},
       handle: async () => {
         const found = (await records.all()).filter(isUndoable);
         const shown = found.map(({ id, ts, md5, file }) => ({ id, ts, md5, file }));
