@@ -1,6 +1,6 @@
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Act, Plan, Step } from '../../jobs/plan.ts';
+import { plainAct, type Act, type Plan, type Step } from '../../jobs/plan.ts';
 import { checkChange, checkMove } from './check.ts';
 import { passSteps } from './copy-steps.ts';
 import { sizeText } from '../../format-bytes.ts';
@@ -114,13 +114,9 @@ function unmounted(target: string): DepotError {
 }
 
 function stopStep(host: ContainerHost): Act {
-  return {
-    id: 'stop-engine',
-    label: 'stop the engine',
-    act: async (context) => {
-      await stopEngine(host, move.read(context).source, context);
-    },
-  };
+  return plainAct('stop-engine', 'stop the engine', (context) =>
+    stopEngine(host, move.read(context).source, context),
+  );
 }
 
 function placeStep({ host, target }: Move): Act {

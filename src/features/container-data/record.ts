@@ -42,10 +42,7 @@ export type MoveRecord = ReturnType<typeof move.read>;
 export function recordedStep(
   id: string,
   label: string,
-  work: (context: StepContext) => Promise<void>,
+  act: (context: StepContext) => Promise<void>,
 ): Act {
-  const act: Act['act'] = async (context) => {
-    await work(context);
-  };
   return { id, label, isRecorded: true, act };
 }

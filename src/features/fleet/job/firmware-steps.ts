@@ -6,11 +6,17 @@ import type { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import { unixNow } from '../../../jobs/job.ts';
 import { isSignalled } from '../../../jobs/run-command.ts';
-import type { Act, CommandStep, Step, StepContext } from '../../../jobs/plan.ts';
+import {
+  plainAct,
+  type Act,
+  type CommandStep,
+  type Step,
+  type StepContext,
+} from '../../../jobs/plan.ts';
 import { beforeChangeStep } from '../../../package-management/tools.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
-import { actStep, type FleetJobTools, type Task } from './tools.ts';
+import type { FleetJobTools, Task } from './tools.ts';
 
 /** sysupgrade goes on in a file system in memory: its programs, and the settings that are kept. */
 const SYSUPGRADE_BYTES = 16 * 1024 ** 2;
@@ -59,10 +65,10 @@ export function firmwareSteps(tools: FleetJobTools, { work }: Task): Step[] {
 }
 
 function memoryStep({ paths }: FleetJobTools, { file }: Firmware): Act {
-  return actStep('firmware-memory', 'check', () => {
+  return plainAct('firmware-memory', 'check', () => {
     const isInMemory = paths.uploadDir.startsWith('/tmp/');
     const needed = SYSUPGRADE_BYTES + (isInMemory ? 0 : file.bytes);
-    if (freemem() >= needed) return;
+    if (freemem() >= needed) return Promise.resolve();
     const message =
       `cannot install ${file.label}: ${sizeText(needed)} of memory have to be free, and ` +
       `${sizeText(freemem())} are`;
@@ -75,7 +81,7 @@ export function firmwareRepair(tools: FleetJobTools, { work, key }: Task): Step[
   const firmware = firmwareOf(work);
   if (firmware === undefined) return undefined;
   return [
-    actStep('firmware-after', 'check', async ({ job, callDone, addToError }) => {
+    plainAct('firmware-after', 'check', async ({ job, callDone, addToError }) => {
       if (job.verdict?.state !== 'interrupted') return;
       const { version } = firmware;
       if (await isRunning(tools, version)) {

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { DepotError } from '../../../errors.ts';
 import type { Remembering } from '../../../jobs/memory.ts';
-import { retryFrom, type Act, type Step } from '../../../jobs/plan.ts';
+import { plainAct, retryFrom, type Act, type Step } from '../../../jobs/plan.ts';
 import { removalSet } from '../../../package-management/dependencies.ts';
 import { chosen } from '../../../package-management/memory.ts';
 import {
@@ -23,7 +23,6 @@ import { readFound } from './check.ts';
 import {
   PROGRAM_STEPS,
   rememberProgram,
-  actStep,
   packagesNamed,
   type FleetJobTools,
   type Task,
@@ -52,7 +51,7 @@ function keepStep(
   { verb, isForeign }: ChangeWork,
   key: string,
 ): Act {
-  return actStep('keep', 'keep the old versions', async (context) => {
+  return plainAct('keep', 'keep the old versions', async (context) => {
     const before = (await baseline.read(key))?.packages;
     if (isForeign === true || before === undefined) return;
     const { names, file } = chosen.read(context);
@@ -175,7 +174,7 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
   const hasPackages = work.files.some(({ kind }) => kind === 'package');
   if (!isNamed && !hasPackages) return [];
   const before = around.before(() => undefined, false);
-  const keep = actStep('keep-lists', 'keep lists', () => lists.backUp());
+  const keep = plainAct('keep-lists', 'keep lists', () => lists.backUp());
   const judge: Step = {
     id: 'judge',
     label: 'check lists',

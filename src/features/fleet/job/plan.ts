@@ -1,7 +1,7 @@
 import { uptime } from 'node:os';
 import * as v from 'valibot';
 import { unixNow, type Job } from '../../../jobs/job.ts';
-import type { Act, Plan, Step, StepContext } from '../../../jobs/plan.ts';
+import { plainAct, type Act, type Plan, type Step, type StepContext } from '../../../jobs/plan.ts';
 import {
   putBackSteps,
   reportPutBack,
@@ -20,7 +20,6 @@ import {
   begunPrograms,
   hasSucceeded,
   succeeded,
-  actStep,
   packagesNamed,
   type FleetJobTools,
   type Task,
@@ -61,7 +60,7 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
       ...updateSteps(tools, work),
       // Done again after a change, it would remember that as what was there before.
       {
-        ...actStep('check', 'check', (context) => checkWork(tools, task, context)),
+        ...plainAct('check', 'check', (context) => checkWork(tools, task, context)),
         isRecorded: true,
       },
       ...packageSteps(tools, task),
@@ -90,7 +89,7 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
 }
 
 function reportStep({ catalog }: FleetJobTools, putBack: PutBackTools): Act {
-  return actStep('report-putting-back', 'report what was put back', async (context) => {
+  return plainAct('report-putting-back', 'report what was put back', async (context) => {
     await reportPutBack(putBack, context);
     if ((await putBack.stateToRestore(context)) === undefined) return;
     for (const label of begunPrograms(context)) {
@@ -102,7 +101,7 @@ function reportStep({ catalog }: FleetJobTools, putBack: PutBackTools): Act {
 
 /** A self-upgrade, or a restart, comes after this job, and the end with it. */
 function acceptStep(tools: FleetJobTools, { work, key }: Task): Act {
-  const act = actStep('accept', 'accept', async (context) => {
+  const act = plainAct('accept', 'accept', async (context) => {
     const rolledOut = await rolledOutBy(tools, work, context);
     if (work.selfUpgrade || work.reboot) await tools.records.update(key, { rolledOut });
     else {
@@ -132,7 +131,7 @@ async function rolledOutBy({ manager }: FleetJobTools, { upgrade }: Work, contex
 }
 
 function recordEndStep(tools: FleetJobTools, key: string): Act {
-  return actStep('record-end', 'record the end', async (context) => {
+  return plainAct('record-end', 'record the end', async (context) => {
     const isStopped = context.job.verdict?.state === 'stopped';
     const limitS = isStopped ? tools.records.find(key)?.overLimitS : undefined;
     if (limitS !== undefined) context.addToError(`it took longer than its time limit, ${limitS} s`);
@@ -168,7 +167,10 @@ async function recordEnd(
 const begun = slots('the time limit', { beganAtS: v.number() });
 
 function beginStep(): Act {
-  return actStep('begin', 'check', (context) => begun.write(context, { beganAtS: uptime() }));
+  return plainAct('begin', 'check', (context) => {
+    begun.write(context, { beganAtS: uptime() });
+    return Promise.resolve();
+  });
 }
 
 /**

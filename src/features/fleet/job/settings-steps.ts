@@ -2,19 +2,19 @@ import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { rewriteFile } from '../../../device/durable-file.ts';
 import { DepotError } from '../../../errors.ts';
-import type { Step } from '../../../jobs/plan.ts';
+import { plainAct, type Step } from '../../../jobs/plan.ts';
 import { setUciOption } from '../../../config/uci-edit.ts';
 import { parseUciFile, type UciSection } from '../../../config/uci-file.ts';
 import { addUciSection, removeUciOption, removeUciSection } from '../../../config/uci-sections.ts';
 import { readMac, readSerial } from '../controller-id.ts';
 import type { Work } from '../rollout/work.ts';
-import { hasSucceeded, succeeded, actStep, type FleetJobTools, type Task } from './tools.ts';
+import { hasSucceeded, succeeded, type FleetJobTools, type Task } from './tools.ts';
 
 /** Sets options in the device's configuration, and has its services read them. */
 export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[] {
   if (Object.keys(work.settings).length === 0) return [];
   return [
-    actStep('settings', 'settings', async ({ note }) => {
+    plainAct('settings', 'settings', async ({ note }) => {
       const changed = (await tools.baseline.read(key))?.changed;
       if (changed === undefined) {
         const message = 'cannot set options: what the check found is not on record';
@@ -31,7 +31,7 @@ export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[]
 export function settingsRepair(tools: FleetJobTools, { work, key }: Task): Step[] {
   if (Object.keys(work.settings).length === 0) return [];
   return [
-    actStep('restore-settings', 'restore settings', async (context) => {
+    plainAct('restore-settings', 'restore settings', async (context) => {
       if (hasSucceeded(tools, key, context)) return;
       await writeConfigs(tools, (await tools.baseline.read(key))?.configs ?? {});
     }),

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { metaPackageOf } from '../../../package-management/names.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
-import type { Act, StepContext } from '../../../jobs/plan.ts';
 import type { Fleet } from '../agent/fleet.ts';
 import type { Work } from '../rollout/work.ts';
 import type { Baseline } from './baseline.ts';
@@ -32,17 +31,6 @@ export interface Task {
 /** What a name may stand for: the meta package of an app, or the package of that name. */
 export function packagesNamed(name: string): string[] {
   return [metaPackageOf(name), name];
-}
-
-export function actStep(
-  id: string,
-  label: string,
-  work: (context: StepContext) => Promise<void> | void,
-): Act {
-  const act: Act['act'] = async (context) => {
-    await work(context);
-  };
-  return { id, label, act };
 }
 
 /** The job's own note that all of the action is done. */

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../../../device/exec.ts';
 import { reasonOf, DepotError } from '../../../errors.ts';
-import type { Act } from '../../../jobs/plan.ts';
+import { plainAct, type Act } from '../../../jobs/plan.ts';
 import { createConnection, type Call } from '../ddi/connection.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work } from '../rollout/work.ts';
-import { actStep, type FleetJobTools, type Task } from './tools.ts';
+import type { FleetJobTools, Task } from './tools.ts';
 import { realpath } from 'node:fs/promises';
 import { replaceFile } from '../../../device/durable-file.ts';
 
@@ -31,7 +31,7 @@ export function verifySteps(tools: FleetJobTools, { work }: Task): Act[] {
 }
 
 function reachStep({ reach, settings, paths }: FleetJobTools): Act {
-  return actStep('reach', 'check', async ({ signal }) => {
+  return plainAct('reach', 'check', async ({ signal }) => {
     if (paths.isLive) await delay(APPLY_MS, undefined, { signal });
     const seconds = settings().reach_s;
     const why = await attempt(() => reach(), { seconds, signal });
@@ -44,7 +44,7 @@ function reachStep({ reach, settings, paths }: FleetJobTools): Act {
 
 function verifyStep(tools: FleetJobTools, verification: Verification, index: number): Act {
   const { http, command = [], seconds } = verification;
-  return actStep(`verify-${index}`, 'check', async ({ signal, note }) => {
+  return plainAct(`verify-${index}`, 'check', async ({ signal, note }) => {
     const what = http ?? command.join(' ');
     await note(`verify ${what}`);
     const look = () => (http === undefined ? runOnce(tools, verification) : askOnce(http));
@@ -105,7 +105,7 @@ async function runOnce(
 export function tokenSteps(tools: FleetJobTools, { work, key }: Task): Act[] {
   if (work.token === undefined) return [];
   return [
-    actStep('token', 'check', async ({ signal, note }) => {
+    plainAct('token', 'check', async ({ signal, note }) => {
       const { reach_s: seconds, token_file: file } = tools.settings();
       const token = tools.records.find(key)?.work?.token ?? '';
       if (file === '' || token === '') throw noTokenFile();
