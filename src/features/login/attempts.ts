@@ -7,22 +7,22 @@ import type { Log } from '../../log.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { attemptSource, type AttemptSource } from './attempt-source.ts';
 
+/** What every way to log in has. */
 export interface AttemptTools {
   /** Those of the mode in force. */
   sessions: Sessions;
-  /** What is said of a wrong password. */
-  wrong: string;
   limit: AttemptLimit;
   peerUsers: PeerUsers;
   log: Log;
 }
 
 /**
- * After too many wrong passwords none is looked at. @param check undefined if it is wrong
+ * After too many wrong passwords none is looked at. `wrong` is said of one that is.
+ * @param check undefined if it is wrong
  * @throws DepotError too_many_attempts, forbidden
  */
 export async function attempt<Value>(
-  { sessions, wrong, limit, peerUsers, log }: AttemptTools,
+  { sessions, wrong, limit, peerUsers, log }: AttemptTools & { wrong: string },
   context: Context,
   check: (source: AttemptSource) => Promise<Value | undefined>,
 ): Promise<Value> {

@@ -18,20 +18,18 @@ export function createLoginFeature(
   const { paths, log, config, notes } = context;
   const { stateDir, uciDir, onDevice } = paths;
   const rpcd = createRpcd({ socketPath: UBUS_SOCKET });
-  const limit = createAttemptLimit();
-  const peerUsers = createPeerUsers();
+  const shared = { limit: createAttemptLimit(), peerUsers: createPeerUsers(), log };
   const sessions = {
     panel: createPanelSessions({ rpcd, log }),
     password: createPasswordSessions(),
     none: createOpenSessions((token) => exchangeToken(notes, token)),
   };
+  const panel = { ...shared, sessions: sessions.panel, rpcd, uciDir, onDevice };
   const password = {
+    ...shared,
     sessions: sessions.password,
     password: createPassword(stateDir),
     firstPassword: createFirstPassword(stateDir),
-    limit,
-    peerUsers,
-    log,
   };
   return {
     sessions,
@@ -43,21 +41,7 @@ export function createLoginFeature(
         ownPassword: password,
       }),
     routes: ({ config: { main } }) =>
-      loginRoutes({
-        auth: main.auth,
-        panel: {
-          sessions: sessions.panel,
-          rpcd,
-          limit,
-          peerUsers,
-          log,
-          uciDir,
-          onDevice,
-          base: main.base,
-        },
-        password,
-        log,
-      }),
+      loginRoutes({ auth: main.auth, panel: { ...panel, base: main.base }, password, log }),
   };
 }
 

@@ -5,24 +5,18 @@ import type { Context } from 'hono';
 import { readUciOption } from '../../config/uci-edit.ts';
 import { readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
-import type { PeerUsers } from '../../device/peer-user.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { clientOf } from '../../http/peer.ts';
-import type { Log } from '../../log.ts';
-import type { AttemptLimit } from './attempt-limit.ts';
-import { attempt } from './attempts.ts';
+import { attempt, type AttemptTools } from './attempts.ts';
 import type { LoginMethod } from './method.ts';
 import { missing } from './password-login.ts';
 import { noRight, type Origin, type PanelSessions } from './panel-sessions.ts';
 import { isSessionId, type Rpcd, type RpcdSession } from './rpcd.ts';
 import type { NewSession } from './session-cookie.ts';
 
-export interface PanelLoginTools {
+export interface PanelLoginTools extends AttemptTools {
   sessions: PanelSessions;
   rpcd: Rpcd;
-  limit: AttemptLimit;
-  peerUsers: PeerUsers;
-  log: Log;
   /** Folder of the UCI file `luci`. */
   uciDir: string;
   onDevice: Paths['onDevice'];

@@ -1,24 +1,18 @@
 import type { Context } from 'hono';
-import type { PeerUsers } from '../../device/peer-user.ts';
 import { DepotError } from '../../errors.ts';
 import { clientOf } from '../../http/peer.ts';
 import { Refusal } from '../../http/respond.ts';
-import type { Log } from '../../log.ts';
-import type { AttemptLimit } from './attempt-limit.ts';
-import { attempt } from './attempts.ts';
+import { attempt, type AttemptTools } from './attempts.ts';
 import { isRoot } from './attempt-source.ts';
 import type { FirstPassword } from './first-password.ts';
 import type { LoginMethod } from './method.ts';
 import type { PasswordSessions } from './password-sessions.ts';
 import type { Password } from './password.ts';
 
-export interface PasswordLoginTools {
+export interface PasswordLoginTools extends AttemptTools {
   sessions: PasswordSessions;
   password: Password;
   firstPassword: FirstPassword;
-  limit: AttemptLimit;
-  peerUsers: PeerUsers;
-  log: Log;
 }
 
 /** `main.auth password`: one password, depotd's own. */
