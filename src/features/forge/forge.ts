@@ -99,15 +99,14 @@ export function createForge({ settings, base, log, publish, session }: ForgeOpti
 }
 
 function openPool(settings: ForgeSettings, address: UpstreamAddress, health: HealthRecord): Pool {
-  const certificateAuthority =
-    settings.ca_file === '' ? undefined : readFileSync(settings.ca_file, 'utf8');
+  const authority = settings.ca_file === '' ? undefined : readFileSync(settings.ca_file, 'utf8');
   return createPool({
     timeouts: {
       connectMs: settings.connect_timeout_s * 1000,
       firstByteMs: settings.first_byte_timeout_s * 1000,
       idleMs: settings.idle_timeout_s * 1000,
     },
-    open: createSocketOpener({ address, certificateAuthority }),
+    open: createSocketOpener(address, authority),
     connected: health.reached,
   });
 }

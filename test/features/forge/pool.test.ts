@@ -38,7 +38,7 @@ test('what the forge sends behind a whole answer answers no other call, though t
   const timeouts = { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 };
   const pool = createPool({
     timeouts,
-    open: createSocketOpener({ address, certificateAuthority: undefined }),
+    open: createSocketOpener(address),
     connected: () => undefined,
   });
 
@@ -64,10 +64,7 @@ test.each([
   });
   const pool = createPool({
     timeouts: { connectMs: 5000, firstByteMs: isSilent ? 1000 : 5000, idleMs: 5000 },
-    open: createSocketOpener({
-      address: parseUpstream(upstream.url),
-      certificateAuthority: undefined,
-    }),
+    open: createSocketOpener(parseUpstream(upstream.url)),
     connected: () => undefined,
   });
   onTestFinished(async () => {

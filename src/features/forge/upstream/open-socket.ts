@@ -1,4 +1,4 @@
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls, rootCertificates } from 'node:tls';
 import type { UpstreamAddress } from './address.ts';
 import type { ConnectionOwner } from './connection.ts';
@@ -8,18 +8,15 @@ const READ_BUFFER_BYTES = 32_768;
 
 /**
  * TLS is verified against Node's authorities and a further one; its sessions are resumed, which
- * spares a slow line a round trip. @param options `certificateAuthority`: PEM
+ * spares a slow line a round trip. @param authority PEM of the further one, if there is one
  */
-export function createSocketOpener({
-  address,
-  certificateAuthority,
-}: {
-  address: UpstreamAddress;
-  certificateAuthority: string | undefined;
-}): ConnectionOwner['open'] {
-  const trust =
-    certificateAuthority === undefined ? {} : { ca: [...rootCertificates, certificateAuthority] };
-  const name = isIpAddress(address.hostname) ? {} : { servername: address.hostname };
+export function createSocketOpener(
+  address: UpstreamAddress,
+  authority?: string,
+): ConnectionOwner['open'] {
+  const trust = authority === undefined ? {} : { ca: [...rootCertificates, authority] };
+  // An IP address must not be sent as a TLS server name (RFC 6066, section 3).
+  const name = isIP(address.hostname) === 0 ? { servername: address.hostname } : {};
   let session: Buffer | undefined;
   return (receive) => {
     const buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
@@ -45,9 +42,4 @@ export function createSocketOpener({
     socket.on('session', (ticket) => (session = ticket));
     return { socket, readyEvent: 'secureConnect' };
   };
-}
-
-/** An IP address must not be sent as a TLS server name (RFC 6066, section 3). */
-function isIpAddress(hostname: string): boolean {
-  return hostname.includes(':') || /^\d+(?:\.\d+){3}$/.test(hostname);
 }
