@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
 import { rootCertificates } from 'node:tls';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
@@ -8,6 +7,7 @@ import { unixNow } from '../../../jobs/job.ts';
 import { timeLimit } from '../../../device/command.ts';
 import { isOpen, type ActionRecord } from '../records/action-record.ts';
 import { fleetFailure } from '../failures.ts';
+import type { OpenSource } from '../records/downloads.ts';
 import { downloadsOf, type WantedFile, type Work } from '../rollout/work.ts';
 import { EARLY_MS, pauseMs } from '../schedule.ts';
 import { nowMs } from '../clock.ts';
@@ -135,7 +135,7 @@ async function transferAll(
       const isHere = await mirrors.fetch(file, signal, (source, bounded) =>
         downloads.fetch(file, source, { ...most, signal: bounded }),
       );
-      const source = (from: number) => client.download(link, from, signal);
+      const source: OpenSource = (from) => client.download(link, from, signal);
       if (!isHere) await downloads.fetch(file, source, { ...most, signal });
       transfer.doneBytes = doneBytes + file.bytes;
       known.counts.downloadedBytes += file.bytes;
@@ -161,10 +161,7 @@ function bytesIn(work: Work): number {
   return downloadsOf(work).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-type Receive = (
-  source: (from: number) => Promise<IncomingMessage>,
-  signal: AbortSignal,
-) => Promise<void>;
+type Receive = (source: OpenSource, signal: AbortSignal) => Promise<void>;
 
 /** One that has failed so often is not asked for the files that are left of this try. */
 const MOST_MIRROR_FAILURES = 2;

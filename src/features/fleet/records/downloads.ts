@@ -13,7 +13,7 @@ import { fleetFailure } from '../failures.ts';
 import type { WantedFile } from '../rollout/work.ts';
 
 /** Answers the bytes of a file from an offset, or all of it. */
-export type OpenSource = (from: number, signal: AbortSignal) => Promise<IncomingMessage>;
+export type OpenSource = (from: number) => Promise<IncomingMessage>;
 
 export type Downloads = ReturnType<typeof createDownloads>;
 
@@ -68,7 +68,7 @@ export function createDownloads(folder: string) {
       try {
         if ((await hashOf(fileOf(wanted))) === wanted.sha256) return;
         await checkSpace(folder, wanted, await size(part));
-        await receive(part, { wanted, options }, (from) => source(from, options.signal));
+        await receive(part, { wanted, options }, source);
         await rename(part, fileOf(wanted));
         await directory.sync();
       } finally {
@@ -98,7 +98,7 @@ async function checkSpace(folder: string, wanted: WantedFile, there: number): Pr
 async function receive(
   part: string,
   { wanted, options }: { wanted: WantedFile; options: FetchOptions },
-  source: (from: number) => Promise<IncomingMessage>,
+  source: OpenSource,
 ): Promise<void> {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
   const file = await open(part, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
