@@ -93,8 +93,9 @@ export function absolutePath(value: string): string {
   return value;
 }
 
-export function emptyOrAbsolute(value: string): string {
-  return value === '' ? value : absolutePath(value);
+/** The path of a file, absolute and normalised; empty: none. */
+export function filePath(meaning: string): Option<string> {
+  return text(meaning, '', (value) => (value === '' ? value : absolutePath(value)));
 }
 
 /** A path of unreserved URL characters (RFC 3986, section 2.3), without a slash at its end. */

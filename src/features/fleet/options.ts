@@ -1,7 +1,7 @@
 import { isLoopback } from '../../config/ip-address.ts';
 import {
   choice,
-  emptyOrAbsolute,
+  filePath,
   integer,
   list,
   serverAddress,
@@ -31,19 +31,13 @@ const OPTIONS = {
     '',
     controllerId,
   ),
-  token_file: text(
+  token_file: filePath(
     'file (mode 0600) with "TargetToken TOKEN" or "GatewayToken TOKEN"; a bare one is the former',
-    '',
-    emptyOrAbsolute,
   ),
-  ca_file: text('file with the only certificate authority that counts', '', emptyOrAbsolute),
-  cert_file: text('file with a client certificate', '', emptyOrAbsolute),
-  cert_key_file: text('file (mode 0600) with its private key', '', emptyOrAbsolute),
-  key_file: text(
-    'file with a public usign key: only what is signed with it is done',
-    '',
-    emptyOrAbsolute,
-  ),
+  ca_file: filePath('file with the only certificate authority that counts'),
+  cert_file: filePath('file with a client certificate'),
+  cert_key_file: filePath('file (mode 0600) with its private key'),
+  key_file: filePath('file with a public usign key: only what is signed with it is done'),
   confirm: choice('whether the owner is asked before anything that is not forced', ['auto', 'ask']),
   allow: list('what the server may do', ['install', 'upgrade', 'downgrade'], ability),
   settings: list(
@@ -76,10 +70,8 @@ const OPTIONS = {
   report_apps: choice('whether the server is sent the list of installed apps', ['no', 'yes']),
   report_addresses: choice('whether the server is sent the addresses in networks', ['no', 'yes']),
   report_packages: list('packages whose versions the server is sent', [], packageOption),
-  attributes_script: text(
+  attributes_script: filePath(
     'program that prints further attributes, lines of KEY=VALUE; empty: none',
-    '',
-    emptyOrAbsolute,
   ),
   attributes_every_min: integer(
     'shortest time between two looks at what has changed of the attributes, in minutes',

@@ -1,7 +1,7 @@
 import {
   basePath,
   choice,
-  emptyOrAbsolute,
+  filePath,
   integer,
   serverAddress,
   text,
@@ -21,8 +21,8 @@ const OPTIONS = {
     'read',
     'all',
   ]),
-  token_file: text("file with the device's own forge token", '', emptyOrAbsolute),
-  ca_file: text('file with an additional certificate authority', '', emptyOrAbsolute),
+  token_file: filePath("file with the device's own forge token"),
+  ca_file: filePath('file with an additional certificate authority'),
   connect_timeout_s: integer('limit for connecting to the forge, in seconds', 10, [1, 3600]),
   first_byte_timeout_s: integer(
     'limit from the request to the first byte of the answer, in seconds',
