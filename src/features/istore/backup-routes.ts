@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
@@ -11,7 +12,8 @@ import { devicePath } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, postTask, postUpload, type ApiRequest, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
-import { isEnded, newId, type Job } from '../../jobs/job.ts';
+import { isEnded, newId } from '../../jobs/job.ts';
+import { whenEnded } from '../../jobs/when-ended.ts';
 import { READ, readAppList } from './app-list.ts';
 import type { FeatureContext } from '../feature.ts';
 import { sentFiles } from './sent-files.ts';
@@ -161,32 +163,15 @@ function failed(stderr: string): { code: number; stdout: string; stderr: string 
 async function lightBackup({ submit, queue }: BackupRouteTools) {
   const submission = await submit('backup', '', {});
   if ('conflict' in submission) return { code: 500, msg: submissionResult(submission).stderr };
-  const { id } = submission.job;
-  const job = await ended(queue, id);
-  if (job === undefined) {
+  const { job } = submission;
+  await Promise.race([whenEnded(job, queue), delay(LIGHT_MS, undefined, { ref: false })]);
+  const { state, error } = queue.get(job.id) ?? job;
+  if (!isEnded(state)) {
     return { code: 500, msg: 'cannot back up yet: other tasks are under way; the backup follows' };
   }
-  return job.state === 'done'
+  return state === 'done'
     ? { code: 200, msg: 'backup success' }
-    : { code: 500, msg: job.error ?? `cannot back up: the task is ${job.state}` };
-}
-
-/** @returns undefined if it takes too long */
-function ended(queue: BackupRouteTools['queue'], id: string): Promise<Job | undefined> {
-  return new Promise((resolve) => {
-    const finish = (job?: Job): void => {
-      clearTimeout(timer);
-      stop();
-      resolve(job);
-    };
-    const look = (): void => {
-      const job = queue.get(id);
-      if (job !== undefined && isEnded(job.state)) finish(job);
-    };
-    const timer = setTimeout(finish, LIGHT_MS);
-    const stop = queue.onChange(look);
-    look();
-  });
+    : { code: 500, msg: error ?? `cannot back up: the task is ${state}` };
 }
 
 async function newestFile({ all, download }: Backups): Promise<Response> {

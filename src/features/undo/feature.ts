@@ -2,6 +2,7 @@ import { createConfirmOrBack, type ConfirmOrBack } from '../../jobs/confirm-or-b
 import { DepotError } from '../../errors.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
 import type { Queue } from '../../jobs/queue.ts';
+import { whenEnded } from '../../jobs/when-ended.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { replaced } from '../../package-management/undo/record.ts';
@@ -138,7 +139,7 @@ function createConfirmations({ queue, submit, ...context }: FeatureContext): Con
         const submission = await submit('undo', job.subject, { task_id: job.id });
         undo = 'job' in submission ? submission.job : undefined;
       }
-      if (undo !== undefined) await ended(undo, queue);
+      if (undo !== undefined) await whenEnded(undo, queue);
       if (undo !== undefined && isToTryAgain(undo)) {
         throw new DepotError('internal', `its undo ended: ${undo.error ?? ''}`);
       }
@@ -149,19 +150,6 @@ function createConfirmations({ queue, submit, ...context }: FeatureContext): Con
 /** The power went in the midst of it, or others had the package manager all the time. */
 function isToTryAgain({ state, errorCode }: Job): boolean {
   return state === 'interrupted' || errorCode === 'locked';
-}
-
-function ended({ id }: Job, { get, onChange }: Pick<Queue, 'get' | 'onChange'>): Promise<void> {
-  return new Promise((resolve) => {
-    let unsubscribe: () => void = () => undefined;
-    const look = (): void => {
-      if (!isEnded(get(id)?.state ?? 'done')) return;
-      unsubscribe();
-      resolve();
-    };
-    unsubscribe = onChange(look);
-    look();
-  });
 }
 
 function isUndoOf(id: string): (job: Job) => boolean {
