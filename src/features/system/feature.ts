@@ -1,9 +1,8 @@
-import { access, constants } from 'node:fs/promises';
 import { createDeviceId, storeId } from './device-id.ts';
 import { daemonRoutes, deviceRoutes } from './routes.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { VERSION } from '../../config/environment.ts';
-import { reasonOf } from '../../errors.ts';
+import { writeFaults } from '../../device/is-there.ts';
 import { counter, gauge, type Metric } from '../../http/metrics-text.ts';
 
 /** The daemon and the device themselves: events, health, figures, the interface's description. */
@@ -33,12 +32,7 @@ export function createSystemFeature(
 
 async function findProblems({ paths, stopping }: FeatureContext): Promise<string[]> {
   const problems = stopping.aborted ? ['the daemon is stopping'] : [];
-  for (const folder of [paths.stateDir, paths.logDir]) {
-    await access(folder, constants.W_OK).catch((error: unknown) =>
-      problems.push(`cannot write to ${folder}: ${reasonOf(error)}`),
-    );
-  }
-  return problems;
+  return [...problems, ...(await writeFaults([paths.stateDir, paths.logDir]))];
 }
 
 /** The process's own figures, under the names that Prometheus clients use. */

@@ -1,6 +1,5 @@
-import { constants } from 'node:fs';
-import { access, readdir } from 'node:fs/promises';
-import { reasonOf } from '../../errors.ts';
+import { readdir } from 'node:fs/promises';
+import { writeFaults } from '../../device/is-there.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { FeatureContext } from '../feature.ts';
 
@@ -12,9 +11,7 @@ export function taskChecks(records: Records): readonly DeviceCheck[] {
 }
 
 async function judge({ paths: { stateDir, logDir }, queue }: Records): Promise<Finding> {
-  const faults = (await Promise.all([stateDir, logDir].map(writeFault))).filter(
-    (fault) => fault !== undefined,
-  );
+  const faults = await writeFaults([stateDir, logDir]);
   if (faults.length > 0) {
     const message = `no task can begin: ${faults.join('; ')}`;
     const remedy =
@@ -37,12 +34,4 @@ async function judge({ paths: { stateDir, logDir }, queue }: Records): Promise<F
   const message = `tasks are put on record; damaged ones were kept as ${aside.join(', ')}`;
   const remedy = `remove ${aside.map((name) => `${stateDir}/${name}`).join(', ')}`;
   return { state: 'ok', message, remedy };
-}
-
-/** root may write everywhere but on a file system that is read-only. */
-async function writeFault(folder: string): Promise<string | undefined> {
-  return access(folder, constants.W_OK).then(
-    () => undefined,
-    (error: unknown) => `cannot write to ${folder}: ${reasonOf(error)}`,
-  );
 }
