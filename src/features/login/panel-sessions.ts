@@ -1,7 +1,6 @@
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Session } from '../../http/route.ts';
 import { hashOf } from '../../http/session/sessions.ts';
-import type { Log } from '../../log.ts';
 import { isSessionId, type Rpcd, type RpcdSession } from './rpcd.ts';
 import {
   cookieValues,
@@ -11,7 +10,7 @@ import {
   randomSecret,
   type NewSession,
 } from './session-cookie.ts';
-import { createSessionLookups } from './session-lookups.ts';
+import { createSessionLookups, type LookupTools } from './session-lookups.ts';
 
 export type PanelSessions = ReturnType<typeof createPanelSessions>;
 
@@ -56,17 +55,9 @@ interface Candidate {
  *  - a cookie counts with the key that was made with it and with no other, LuCI's own as it comes;
  *  - who has an own cookie is asked for at rpcd like who has LuCI's: nothing here outlives it.
  */
-export function createPanelSessions({
-  rpcd,
-  log,
-  now = () => performance.now(),
-}: {
-  rpcd: Rpcd;
-  log: Log;
-  /** Milliseconds of a clock that is never set back. */
-  now?: () => number;
-}) {
-  const lookups = createSessionLookups({ rpcd, log, now });
+export function createPanelSessions(tools: LookupTools & { rpcd: Rpcd }) {
+  const { rpcd, log } = tools;
+  const lookups = createSessionLookups(tools);
   /** By the hash of their key, in the order in which they began. */
   const standIns = new Map<string, StandIn>();
 

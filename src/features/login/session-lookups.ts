@@ -16,6 +16,13 @@ interface Lookup {
   seenAt: number;
 }
 
+export interface LookupTools {
+  rpcd: Pick<Rpcd, 'find' | 'list'>;
+  log: Log;
+  /** Milliseconds of a clock that is never set back. */
+  now?: () => number;
+}
+
 interface Question {
   answer: Promise<RpcdSession | undefined>;
 }
@@ -30,17 +37,8 @@ interface Question {
  *    concurrent callers share its answer;
  *  - if rpcd cannot be asked, the request fails as `unavailable`: nobody is let in, and nobody is
  *    told to log in again.
- * @param now milliseconds of a clock that is never set back
  */
-export function createSessionLookups({
-  rpcd,
-  log,
-  now,
-}: {
-  rpcd: Pick<Rpcd, 'find' | 'list'>;
-  log: Log;
-  now: () => number;
-}) {
+export function createSessionLookups({ rpcd, log, now = () => performance.now() }: LookupTools) {
   const known = new Map<string, Lookup>();
   const underWay = new Map<string, Question>();
   const reportReachable = createReachability(log);
