@@ -51,6 +51,11 @@ export function plainAct(id: string, label: string, act: Act['act']): Act {
   return { id, label, act };
 }
 
+/** An act whose end, and what it remembers, is on record before anything else is done. */
+export function recordedAct(id: string, label: string, act: Act['act']): Act {
+  return { id, label, isRecorded: true, act };
+}
+
 /** A step that is a command, run detached. `undefined` skips it. */
 export interface CommandStep extends StepBase {
   command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;

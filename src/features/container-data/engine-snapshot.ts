@@ -1,13 +1,13 @@
 import { DepotError } from '../../errors.ts';
 import type { ContainerSummary } from './engine/engine.ts';
 import type { ContainerHost } from './host.ts';
-import type { Act, StepContext } from '../../jobs/plan.ts';
+import { recordedAct, type Act, type StepContext } from '../../jobs/plan.ts';
 import { textOf } from './engine-control.ts';
-import { move, recordedStep, type MoveRecord } from './record.ts';
+import { move, type MoveRecord } from './record.ts';
 
 /** On record before anything else is done: whatever happens then, it is to be so again. */
 export function snapshotStep(host: ContainerHost): Act {
-  return recordedStep('look', 'look what runs', async (context) => {
+  return recordedAct('look', 'look what runs', async (context) => {
     const { path, file, kind, text } = await host.settings.read();
     const { real: source } = await host.locations.inspect(path);
     const setting = { path, file, kind, ...(text !== undefined && { text }) };
@@ -18,7 +18,7 @@ export function snapshotStep(host: ContainerHost): Act {
 
 /** Before the engine is stopped. One that was killed since has told what ran at the first look. */
 export function rememberStep(host: ContainerHost): Act {
-  return recordedStep('remember', 'remember what runs', async (context) => {
+  return recordedAct('remember', 'remember what runs', async (context) => {
     const before = move.read(context);
     const doesAnswer = (await host.engine.state()).kind === 'answers';
     const now = doesAnswer ? await readRunning(host, before.source, context.note) : before;

@@ -1,6 +1,6 @@
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
-import { plainAct, type Act, type Plan, type Step } from '../../jobs/plan.ts';
+import { plainAct, recordedAct, type Act, type Plan, type Step } from '../../jobs/plan.ts';
 import { checkChange, checkMove } from './check.ts';
 import { passSteps } from './copy-steps.ts';
 import { sizeText } from '../../format-bytes.ts';
@@ -9,7 +9,7 @@ import { snapshotStep, needStopped, rememberStep } from './engine-snapshot.ts';
 import type { ContainerHost } from './host.ts';
 import { leftText, moveRepair } from './rollback.ts';
 import type { MoveFacts } from './reasons-against.ts';
-import { move, recordedStep } from './record.ts';
+import { move } from './record.ts';
 import * as moves from './target-folder.ts';
 
 /**
@@ -79,7 +79,7 @@ function refusal(target: string, reasons: string[]): DepotError {
 }
 
 function checkStep(may: () => Promise<MoveFacts>): Act {
-  return recordedStep('check', 'check', async (context) => {
+  return recordedAct('check', 'check', async (context) => {
     const { source, target, need } = await may();
     const bytes = need?.bytes ?? 0;
     const { device } = target.mount;
@@ -94,7 +94,7 @@ function checkStep(may: () => Promise<MoveFacts>): Act {
 }
 
 function prepareStep({ host: { locations }, target }: Move): Act {
-  return recordedStep('prepare', 'prepare', async (context) => {
+  return recordedAct('prepare', 'prepare', async (context) => {
     const { device } = move.read(context);
     const needMounted = async (): Promise<void> => {
       if ((await locations.inspect(target)).mount.device !== device) throw unmounted(target);
@@ -120,7 +120,7 @@ function stopStep(host: ContainerHost): Act {
 }
 
 function placeStep({ host, target }: Move): Act {
-  return recordedStep('place', 'put in place', async (context) => {
+  return recordedAct('place', 'put in place', async (context) => {
     const { setting, source } = move.read(context);
     await moves.need(target, context.job.id);
     await needStopped(host, source);
@@ -130,7 +130,7 @@ function placeStep({ host, target }: Move): Act {
 }
 
 function switchStep({ host, target, isCopy }: Move): Act {
-  return recordedStep('switch', 'point the engine there', async (context) => {
+  return recordedAct('switch', 'point the engine there', async (context) => {
     const { setting, source } = move.read(context);
     await needStopped(host, source);
     if (isCopy) await moves.noteSwitch(target);
@@ -139,7 +139,7 @@ function switchStep({ host, target, isCopy }: Move): Act {
 }
 
 function startStep({ host, target, isCopy }: Move): Act {
-  const step = recordedStep('start-engine', 'start the engine', async (context) => {
+  const step = recordedAct('start-engine', 'start the engine', async (context) => {
     const { containers, device } = move.read(context);
     const jobId = context.job.id;
     // An engine that finds no data root makes one: on the disk below, if the disk has gone.

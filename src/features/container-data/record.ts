@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { slots } from '../../jobs/memory.ts';
-import type { Act, StepContext } from '../../jobs/plan.ts';
 
 const container = v.object({ id: v.string(), name: v.string() });
 
@@ -37,12 +36,3 @@ export const move = slots('the move', {
 });
 
 export type MoveRecord = ReturnType<typeof move.read>;
-
-/** A step whose end, and what it has remembered, is on record before the next one begins. */
-export function recordedStep(
-  id: string,
-  label: string,
-  act: (context: StepContext) => Promise<void>,
-): Act {
-  return { id, label, isRecorded: true, act };
-}

@@ -1,11 +1,11 @@
 import { isReadOnlyDisk } from '../../device/disk/disk-full.ts';
 import { reasonOf } from '../../errors.ts';
-import type { Act, Step, StepContext } from '../../jobs/plan.ts';
+import { recordedAct, type Act, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isFull } from './copy-steps.ts';
 import { engineAtTarget, startEngine, stopEngine, type EngineWanted } from './engine-control.ts';
 import type { ContainerHost } from './host.ts';
 import { isSamePlace } from './reasons-against.ts';
-import { move, recordedStep, type MoveRecord } from './record.ts';
+import { move, type MoveRecord } from './record.ts';
 import * as moves from './target-folder.ts';
 import { moveFolder } from './target-layout.ts';
 
@@ -34,7 +34,7 @@ export function moveRepair(
   };
   type Work = (repair: Repair) => Promise<void>;
   const step = (id: string, label: string, work: Work): Act =>
-    recordedStep(id, label, async (context) => {
+    recordedAct(id, label, async (context) => {
       const repair = repairIn(context);
       if (repair !== undefined) await work(repair);
     });
@@ -44,7 +44,7 @@ export function moveRepair(
     undo('look', 'look where the engine runs', acceptNewPlace),
     undo('stop-engine', 'stop the engine there', leaveNewPlace),
     // A step of its own: that the engine is stuck is on record before it is brought up.
-    recordedStep('see-stuck-engine', 'see that the engine runs', async (context) => {
+    recordedAct('see-stuck-engine', 'see that the engine runs', async (context) => {
       const stuck = repairIn(context, true);
       if (stuck !== undefined) await keepRunning(stuck);
     }),

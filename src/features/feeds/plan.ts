@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
-import { plainAct, type Plan, type StepContext } from '../../jobs/plan.ts';
+import { plainAct, recordedAct, type Plan, type StepContext } from '../../jobs/plan.ts';
 import type { FeatureContext } from '../feature.ts';
 import type {
   ConfiguredFeed,
@@ -46,42 +46,32 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
   };
   return {
     steps: [
-      {
-        id: 'check',
-        label: 'check',
-        isRecorded: true,
-        act: async (context) => {
-          const { folder, ...feed } = await choose(tools, isComing, context);
-          const { key } = job.params;
-          const bringsKey = folder !== undefined && key !== undefined;
-          const newKey = bringsKey ? await feeds.newKeyName(key, folder) : undefined;
-          checked.write(context, { ...feed, folder, newKey });
-        },
-      },
+      recordedAct('check', 'check', async (context) => {
+        const { folder, ...feed } = await choose(tools, isComing, context);
+        const { key } = job.params;
+        const bringsKey = folder !== undefined && key !== undefined;
+        const newKey = bringsKey ? await feeds.newKeyName(key, folder) : undefined;
+        checked.write(context, { ...feed, folder, newKey });
+      }),
       undo.keepStep({ changeIn: () => undefined, scope }),
-      {
-        id: 'write',
-        label: 'write to the disk',
-        // Written again after a crash, it would miss what the next step has tidied up.
-        isRecorded: true,
-        act: async (context) => {
-          const { note } = context;
-          const { folder, newKey, ...feed } = checked.read(context);
-          if (folder !== undefined) await feeds.adopt(feed, folder);
-          if (newKey !== undefined) await feeds.addKey(newKey, job.params.key ?? '');
-          const { upgrades } = job.params;
-          const isSwitched = job.kind !== 'set_feed' || job.params.enabled !== undefined;
-          if (isSwitched) await feeds.write(changeOf(job, feed));
-          // A feed that comes or goes has no such note, whatever another of its name had.
-          if (job.kind !== 'set_feed') await noUpgrades.set(feed.name, false);
-          else if (upgrades !== undefined) await noUpgrades.set(feed.name, upgrades === '0');
-          if (isSwitched && folder === undefined) {
-            // Harmless: no package manager reads the list of a feed that it does not have.
-            const stays = (error: unknown) => note(`its list stays: ${reasonOf(error)}`);
-            await feeds.forget(feed).catch(stays);
-          }
-        },
-      },
+      // Written again after a crash, it would miss what the next step has tidied up.
+      recordedAct('write', 'write to the disk', async (context) => {
+        const { note } = context;
+        const { folder, newKey, ...feed } = checked.read(context);
+        if (folder !== undefined) await feeds.adopt(feed, folder);
+        if (newKey !== undefined) await feeds.addKey(newKey, job.params.key ?? '');
+        const { upgrades } = job.params;
+        const isSwitched = job.kind !== 'set_feed' || job.params.enabled !== undefined;
+        if (isSwitched) await feeds.write(changeOf(job, feed));
+        // A feed that comes or goes has no such note, whatever another of its name had.
+        if (job.kind !== 'set_feed') await noUpgrades.set(feed.name, false);
+        else if (upgrades !== undefined) await noUpgrades.set(feed.name, upgrades === '0');
+        if (isSwitched && folder === undefined) {
+          // Harmless: no package manager reads the list of a feed that it does not have.
+          const stays = (error: unknown) => note(`its list stays: ${reasonOf(error)}`);
+          await feeds.forget(feed).catch(stays);
+        }
+      }),
       { id: 'drop-fetched', label: 'tidy up', isLate: true, act: dropFetched },
       undo.closeStep({ scope }),
     ],

@@ -1,7 +1,14 @@
 import { uptime } from 'node:os';
 import * as v from 'valibot';
 import { unixNow, type Job } from '../../../jobs/job.ts';
-import { plainAct, type Act, type Plan, type Step, type StepContext } from '../../../jobs/plan.ts';
+import {
+  plainAct,
+  recordedAct,
+  type Act,
+  type Plan,
+  type Step,
+  type StepContext,
+} from '../../../jobs/plan.ts';
 import {
   putBackSteps,
   reportPutBack,
@@ -59,10 +66,7 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
       beginStep(),
       ...updateSteps(tools, work),
       // Done again after a change, it would remember that as what was there before.
-      {
-        ...plainAct('check', 'check', (context) => checkWork(tools, task, context)),
-        isRecorded: true,
-      },
+      recordedAct('check', 'check', (context) => checkWork(tools, task, context)),
       ...packageSteps(tools, task),
       ...settingsSteps(tools, task),
       ...verifySteps(tools, task),
