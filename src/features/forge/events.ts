@@ -1,3 +1,4 @@
+import { parseJson } from '../../device/durable-file.ts';
 import type { Route } from './routes.ts';
 import type { ResponseSink } from './upstream/call.ts';
 
@@ -108,16 +109,14 @@ function eventOf({ route, path, change }: EventWatch, beginning: string): ForgeE
   };
 }
 
-/** The first text of that name; the forge writes a page's own before those within. */
+/**
+ * The first text of that name; the forge writes a page's own before those within.
+ * @returns undefined if there is none, or it is not JSON after all: the event goes without it
+ */
 function textAt(beginning: string, key: 'title' | 'sub_url'): string | undefined {
-  const match = new RegExp(`"${key}":\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(beginning);
-  if (match?.[1] === undefined) return undefined;
-  try {
-    return JSON.parse(Buffer.from(match[1], 'latin1').toString('utf8')) as string;
-  } catch {
-    // Not JSON after all: the event goes without it.
-    return undefined;
-  }
+  const [, found = ''] = new RegExp(`"${key}":\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(beginning) ?? [];
+  const text = parseJson(Buffer.from(found, 'latin1').toString('utf8'));
+  return typeof text === 'string' ? text : undefined;
 }
 
 function decoded(text: string): string {
