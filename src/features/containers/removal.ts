@@ -53,10 +53,11 @@ export async function removeRecorded(removal: Removal): Promise<void> {
   if (!isPurge) return sayWhatStays(containers, note);
   const report = async (what: string, failure: string | undefined): Promise<void> =>
     note(failure === undefined ? `${what} is removed` : `${what} stays: ${failure}`);
-  for (const folder of once(containers.flatMap(({ folders }) => folders))) {
+  for (const folder of new Set(containers.flatMap(({ folders }) => folders))) {
     await report(`the folder ${folder}`, await folderFailure(folder));
   }
-  for (const volume of once(containers.flatMap(({ volumes }) => volumes.map(({ name }) => name)))) {
+  const volumes = containers.flatMap((one) => one.volumes.map(({ name }) => name));
+  for (const volume of new Set(volumes)) {
     const answer = await ask('DELETE', `/volumes/${encodeURIComponent(volume)}`);
     await report(`the volume ${volume}`, failureIn(answer));
   }
@@ -86,9 +87,9 @@ async function sayWhatStays(containers: readonly RecordedContainer[], note: Remo
     ...folders,
     ...volumes.map(({ path }) => path),
   ]);
-  const images = once(containers.map(({ image }) => image));
-  if (images.length > 0) await note(`images stay: ${images.join(', ')}`);
-  if (data.length > 0) await note(`data stays: ${once(data).join(', ')}`);
+  const images = new Set(containers.map(({ image }) => image));
+  if (images.size > 0) await note(`images stay: ${[...images].join(', ')}`);
+  if (data.length > 0) await note(`data stays: ${[...new Set(data)].join(', ')}`);
 }
 
 /** Looked at once more: what was a plain folder may have become something else. */
@@ -110,10 +111,6 @@ function failureIn(answer: EngineAnswer): string | undefined {
   if (answer === 'absent') return 'the container engine does not run';
   if (answer === 'silent') return 'the container engine does not answer';
   return DONE.includes(answer.status) ? undefined : refusalIn(answer);
-}
-
-function once<Value>(values: readonly Value[]): Value[] {
-  return [...new Set(values)];
 }
 
 const READ_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
