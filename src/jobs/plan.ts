@@ -56,6 +56,11 @@ export function recordedAct(id: string, label: string, act: Act['act']): Act {
   return { id, label, isRecorded: true, act };
 }
 
+/** An act for which a stop comes too late. */
+export function lateAct(id: string, label: string, act: Act['act']): Act {
+  return { id, label, isLate: true, act };
+}
+
 /** A step that is a command, run detached. `undefined` skips it. */
 export interface CommandStep extends StepBase {
   command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;

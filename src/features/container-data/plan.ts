@@ -1,6 +1,6 @@
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
-import { plainAct, recordedAct, type Act, type Plan, type Step } from '../../jobs/plan.ts';
+import { lateAct, plainAct, recordedAct, type Act, type Plan, type Step } from '../../jobs/plan.ts';
 import { checkChange, checkMove } from './check.ts';
 import { passSteps } from './copy-steps.ts';
 import { sizeText } from '../../format-bytes.ts';
@@ -157,14 +157,9 @@ function startStep({ host, target, isCopy }: Move): Act {
 
 function finishSteps({ host, target }: Move): Step[] {
   return [
-    {
-      id: 'settle',
-      label: 'finish',
-      isLate: true,
-      act: async () => {
-        await moves.finish(target);
-      },
-    },
+    lateAct('settle', 'finish', async () => {
+      await moves.finish(target);
+    }),
     {
       id: 'clean-up',
       label: 'clean up',
@@ -177,34 +172,24 @@ function finishSteps({ host, target }: Move): Step[] {
 
 /** What has come up may have been killed while the rest was cleaned up. */
 function checkAgainStep({ host, target, isCopy }: Move): Act {
-  return {
-    id: 'look-again',
-    label: 'check again',
-    isLate: true,
-    act: async (context) => {
-      const { containers } = move.read(context);
-      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy }, context);
-    },
-  };
+  return lateAct('look-again', 'check again', async (context) => {
+    const { containers } = move.read(context);
+    await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy }, context);
+  });
 }
 
 function reportStep({ host, target }: Move): Act {
-  return {
-    id: 'tell',
-    label: 'report',
-    isLate: true,
-    act: async (context) => {
-      const { setting, source, heldBytes } = move.read(context);
-      const bytes = heldBytes ?? (await host.locations.usage(source)).bytes;
-      await context.note(`the engine works in ${target}, and the containers run`);
-      await context.note(
-        `the disk of ${target} must be mounted before the engine starts: without it the engine ` +
-          'would begin anew on the disk below',
-      );
-      await context.note(
-        `the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when ` +
-          'you no longer want it',
-      );
-    },
-  };
+  return lateAct('tell', 'report', async (context) => {
+    const { setting, source, heldBytes } = move.read(context);
+    const bytes = heldBytes ?? (await host.locations.usage(source)).bytes;
+    await context.note(`the engine works in ${target}, and the containers run`);
+    await context.note(
+      `the disk of ${target} must be mounted before the engine starts: without it the engine ` +
+        'would begin anew on the disk below',
+    );
+    await context.note(
+      `the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when ` +
+        'you no longer want it',
+    );
+  });
 }

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import * as v from 'valibot';
 import type { Paths } from '../../device/paths.ts';
 import { DepotError } from '../../errors.ts';
+import { lateAct } from '../../jobs/plan.ts';
 import type { AppContainers } from '../../package-management/app-containers.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { transactionSlots } from '../../package-management/memory.ts';
@@ -88,15 +89,10 @@ export function createAppContainers({ paths, engine, listing }: Locations): AppC
       }
       removal.write(context, { containers: typeof found === 'string' ? [] : found, isPurge });
     },
-    remove: {
-      id: 'remove-containers',
-      label: 'remove its containers',
-      isLate: true,
-      act: async (context) => {
-        const { containers, isPurge } = removal.find(context) ?? { containers: [], isPurge: false };
-        await removeRecorded({ engine, containers, isPurge, note: context.note });
-      },
-    },
+    remove: lateAct('remove-containers', 'remove its containers', async (context) => {
+      const { containers, isPurge } = removal.find(context) ?? { containers: [], isPurge: false };
+      await removeRecorded({ engine, containers, isPurge, note: context.note });
+    }),
   };
 }
 

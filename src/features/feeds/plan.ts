@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
-import { plainAct, recordedAct, type Plan, type StepContext } from '../../jobs/plan.ts';
+import { lateAct, plainAct, recordedAct, type Plan, type StepContext } from '../../jobs/plan.ts';
 import type { FeatureContext } from '../feature.ts';
 import type {
   ConfiguredFeed,
@@ -72,7 +72,7 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
           await feeds.forget(feed).catch(stays);
         }
       }),
-      { id: 'drop-fetched', label: 'tidy up', isLate: true, act: dropFetched },
+      lateAct('drop-fetched', 'tidy up', dropFetched),
       undo.closeStep({ scope }),
     ],
     repair: [

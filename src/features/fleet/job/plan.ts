@@ -2,6 +2,7 @@ import { uptime } from 'node:os';
 import * as v from 'valibot';
 import { unixNow, type Job } from '../../../jobs/job.ts';
 import {
+  lateAct,
   plainAct,
   recordedAct,
   type Act,
@@ -105,7 +106,7 @@ function reportStep({ catalog }: FleetJobTools, putBack: PutBackTools): Act {
 
 /** A self-upgrade, or a restart, comes after this job, and the end with it. */
 function acceptStep(tools: FleetJobTools, { work, key }: Task): Act {
-  const act = plainAct('accept', 'accept', async (context) => {
+  return lateAct('accept', 'accept', async (context) => {
     const rolledOut = await rolledOutBy(tools, work, context);
     if (work.selfUpgrade || work.reboot) await tools.records.update(key, { rolledOut });
     else {
@@ -118,7 +119,6 @@ function acceptStep(tools: FleetJobTools, { work, key }: Task): Act {
     succeeded.write(context, { isDone: true });
     await forgetBefore(tools);
   });
-  return { ...act, isLate: true };
 }
 
 /** What of the action's packages is there now. */
