@@ -17,7 +17,7 @@ const STARTERS =
   /^(?:node:(?:child_process|http2?|https|net|tls|dgram|worker_threads)|chokidar|vite|esbuild)$|src\/device\/(?:.*\/)?(?:exec|processes|sole-daemon)\.ts$|^src\/jobs\/queue\.ts$/;
 /** What lasts longer than the file that does it. */
 const LASTING =
-  /\bvi\.|\bprocess\.(?:chdir|umask|exitCode|memoryUsage|on)\b|\bprocess\.env(?:\.\w+|\[[^\]]+\]) = |\bglobalThis\.\w+ = /;
+  /\bvi\.(?!(?:fn|waitFor|waitUntil)\b)|\bprocess\.(?:chdir|umask|exitCode|memoryUsage|on)\b|\bprocess\.env(?:\.\w+|\[[^\]]+\]) = |\bglobalThis\.\w+ = /;
 
 /** What undoes it by itself: it may be done in a process that others share. */
 const HARMLESS: readonly string[] = [
