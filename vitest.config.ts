@@ -79,10 +79,10 @@ export default defineConfig(({ mode }) => {
         project('device', {
           ...CHECKED,
           isolate: false,
-          maxWorkers: 5,
+          maxWorkers: 6,
           sequence: { groupOrder: 1 },
         }),
-        project('apart', { ...CHECKED, maxWorkers: 5, sequence: { groupOrder: 1 } }),
+        project('apart', { ...CHECKED, maxWorkers: 6, sequence: { groupOrder: 1 } }),
         project('alone', { ...CHECKED, maxWorkers: 1, sequence: { groupOrder: 2 } }),
       ],
     },
