@@ -16,7 +16,7 @@ import { isEnded } from './jobs/job.ts';
 import { createYoungCollector } from './runtime/young-collector.ts';
 import { openOwnerSocket } from './owner-socket.ts';
 import type { Log } from './log.ts';
-import { createRequestHandler, refuse, type RequestHandler } from './request-handler.ts';
+import { createRequestHandler, refuse, rehearse, type RequestHandler } from './request-handler.ts';
 
 export type Daemon = Awaited<ReturnType<typeof startDaemon>>;
 
@@ -86,9 +86,7 @@ export async function startDaemon(source: ConfigSource) {
   const reload = async (): Promise<void> => {
     if (stopping.signal.aborted) return;
     try {
-      const next = withoutRestart(config, loadConfig(source, SECTIONS), SECTIONS);
-      warnOfWaiting(next.waiting, log);
-      await changeTo(next.config);
+      await changeTo(readAgain(source, config, log));
       log.info({}, 'configuration read again');
     } catch (error) {
       answering = handler;
@@ -101,6 +99,7 @@ export async function startDaemon(source: ConfigSource) {
   await inTurn(() => start(config.main));
 
   return {
+    rehearse: () => rehearse(handler),
     /** Reads the configuration again; one that is wrong is logged and the running one stays. */
     reload: () => inTurn(reload),
     /** Takes no more requests, finishes those under way, leaves running jobs running. */
@@ -115,8 +114,11 @@ export async function startDaemon(source: ConfigSource) {
   };
 }
 
-function warnOfWaiting(options: readonly string[], log: Log): void {
-  if (options.length > 0) log.warn({ options }, 'options that apply after a restart only');
+/** What can be taken over of the configuration while the daemon runs; the rest is logged. */
+function readAgain(source: ConfigSource, running: Config, log: Log): Config {
+  const { config, waiting } = withoutRestart(running, loadConfig(source, SECTIONS), SECTIONS);
+  if (waiting.length > 0) log.warn({ options: waiting }, 'options that apply after a restart only');
+  return config;
 }
 
 function idleExitOf(

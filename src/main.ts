@@ -22,8 +22,11 @@ const EXIT_USAGE = 2;
 
 export type Main = typeof main;
 
-/** @param keepCode keeps what V8 compiled: called after the start, before V8's flags change */
-export async function main(keepCode: () => void): Promise<void> {
+/**
+ * @param keepCode keeps what V8 compiled: called after the start, before V8's flags change
+ * @param isKept whether it was kept by an earlier start
+ */
+export async function main(keepCode: () => void, isKept = false): Promise<void> {
   deferFetchClasses();
   deferPerformance();
   // Whatever started it: what packages write is for all to read, and for root alone to write.
@@ -33,7 +36,8 @@ export async function main(keepCode: () => void): Promise<void> {
     const starting = startDaemon(source);
     // Before the start is over: who reads `listening` in the log may send a signal at once.
     obeySignals(starting);
-    await starting;
+    const { rehearse } = await starting;
+    if (!isKept) rehearse();
     releaseMemory(keepCode);
   } catch (error) {
     process.stderr.write(`depotd: ${reasonOf(error)}\n`);

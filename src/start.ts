@@ -48,6 +48,7 @@ run(
   (name) => process.getBuiltinModule(name),
   (position, bytes) => read(codeBytes + position, bytes).toString('base64'),
 );
+const isKept = script.cachedDataRejected === false;
 void exported.main?.(() => {
-  if (script.cachedDataRejected !== false) cache.write(script.createCachedData());
-});
+  if (!isKept) cache.write(script.createCachedData());
+}, isKept);

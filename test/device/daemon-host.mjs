@@ -112,7 +112,7 @@ function start({ args, env }) {
   }
   const exported = {};
   run(exported);
-  void exported.main(() => undefined);
+  void exported.main(() => undefined, true);
 }
 
 const { exit } = process;

@@ -48,6 +48,12 @@ test('the first start keeps the code that V8 made, for its user alone; the next 
   expect(await readdir(folder)).toEqual(['depotd.cache', 'depotd.cjs', 'start.cjs']);
 });
 
+test('the kept code has what an answer takes, though nobody asked before it was kept', async () => {
+  await startUntilKept();
+  // A name of what `healthz` answers: V8 keeps no names of functions that it did not compile.
+  expect(await readFile(cache, 'latin1')).toContain('rss_bytes');
+});
+
 test('code that is damaged, or of another program, is not run, and made anew', async () => {
   await startUntilKept();
   const whole = await readFile(cache);
