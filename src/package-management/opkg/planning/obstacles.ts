@@ -1,14 +1,9 @@
 import { sizeText } from '../../../format-bytes.ts';
-import type { Failure } from '../../failure.ts';
+import { failureProblem, type Failure } from '../../failure.ts';
 import { listNames } from '../../names.ts';
-import { createProblem, type Problem } from '../../problem.ts';
+import type { Problem } from '../../problem.ts';
 import { type Candidate, isThere, STEPS_OF_A_GLANCE } from './catalogue.ts';
 import type { Search, Unresolved } from './candidate.ts';
-
-/** @param purpose at the head of the message: `install demo` */
-export function problemOf(purpose: string, { code, package: name, reason }: Failure): Problem {
-  return createProblem(code, `cannot ${purpose}: ${reason}`, name);
-}
 
 export function held({ record: { name, version } }: Candidate): Failure {
   return { code: 'held', package: name, reason: `${name} is held at ${version}` };
@@ -76,14 +71,14 @@ export function unknownProblems(search: Search, name: string, purpose: string): 
   const foreign = search.foreignArchitectures(name);
   if (candidates.length === 0 && foreign.length > 0) {
     const reason = `the feeds have ${name} only for ${listed(foreign)}`;
-    return [problemOf(purpose, { code: 'wrong_architecture', package: name, reason })];
+    return [failureProblem(purpose, { code: 'wrong_architecture', package: name, reason })];
   }
   const providers = [...new Set(candidates.map(({ record }) => record.name))];
   const reason =
     providers.length > 1
       ? `${name} is provided by ${listed(providers)}; choose one of them`
       : `no feed offers ${name}`;
-  return [problemOf(purpose, { code: 'not_found', package: name, reason })];
+  return [failureProblem(purpose, { code: 'not_found', package: name, reason })];
 }
 
 /** One problem for each dependency at the root of it, the first time that it was found missing. */
@@ -95,7 +90,7 @@ export function missingProblems(
   const problems = new Map<string, Problem>();
   for (const cause of rootCauses(search, missing)) {
     search.catalogue.budget.spend(STEPS_OF_A_PROBLEM, cause.neededBy.record.feed);
-    const problem = problemOf(purpose, missingFailure(search, cause));
+    const problem = failureProblem(purpose, missingFailure(search, cause));
     if (!problems.has(problem.message)) problems.set(problem.message, problem);
   }
   return [...problems.values()];

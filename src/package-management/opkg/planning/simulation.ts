@@ -1,4 +1,4 @@
-import type { Failure } from '../../failure.ts';
+import { failureProblem, type Failure } from '../../failure.ts';
 import type { PackageChange } from '../../manager.ts';
 import { appOf } from '../../names.ts';
 import type { Problem } from '../../problem.ts';
@@ -21,7 +21,6 @@ import {
   noSpace,
   older,
   orphansItself,
-  problemOf,
   replacesItself,
   unknownProblems,
 } from './obstacles.ts';
@@ -148,7 +147,7 @@ function findObstacle(run: Run, candidate: Candidate, old?: Candidate): Failure 
 }
 
 function fail({ problems, purpose }: Run, failure: Failure): false {
-  problems.push(problemOf(purpose, failure));
+  problems.push(failureProblem(purpose, failure));
   return false;
 }
 
