@@ -33,7 +33,7 @@ export interface InstalledPackage {
   installedAt: number;
 }
 
-/** A package of which only its version was kept: nobody asks for more of it. */
+/** A package of which no more is known, or was kept, than its version. */
 export function knownByVersion(
   name: string,
   { version, state = 'installed' }: { version: string; state?: string },

@@ -1,7 +1,7 @@
 import { createSequence } from '../../../device/concurrency-limit.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
 import { appOf } from '../../names.ts';
-import type { InstalledPackage, PackageDatabase } from '../../database.ts';
+import { knownByVersion, type InstalledPackage, type PackageDatabase } from '../../database.ts';
 import { installTime } from './install-time.ts';
 import { readInstalled, type InstalledRecord } from './installed-db.ts';
 import type { Locations } from './locations.ts';
@@ -75,7 +75,9 @@ export async function combine(
       installedAt: appOf(record.name).isApp ? await installTime(packages, record.name) : 0,
     });
   }
-  for (const name of unmet(wanted, found)) database.set(name, requested(name));
+  for (const name of unmet(wanted, found)) {
+    database.set(name, knownByVersion(name, { version: '', state: 'requested' }));
+  }
   return database;
 }
 
@@ -129,20 +131,6 @@ function unmet(
 ): string[] {
   const provided = new Set([...found.values()].flatMap(({ provides }) => provides));
   return [...wanted.keys()].filter((name) => !found.has(name) && !provided.has(name));
-}
-
-function requested(name: string): InstalledPackage {
-  return {
-    name,
-    version: '',
-    architecture: '',
-    state: 'requested',
-    isAuto: false,
-    isEssential: false,
-    depends: [],
-    provides: [],
-    installedAt: 0,
-  };
 }
 
 /**
