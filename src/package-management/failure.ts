@@ -77,8 +77,14 @@ export function linePattern(...pieces: readonly string[]): RegExp {
 }
 
 /** What a program says if something goes wrong, as a pattern for its complaints. */
-export interface Complaint {
-  expression: RegExp;
+export type Complaint = { expression: RegExp } & (PlainComplaint | JudgedComplaint);
+
+/** One that always means the same. Its group `name`, if it has one, is the package. */
+interface PlainComplaint extends Pick<Failure, 'code' | 'remedy'> {
+  reason: (...groups: readonly string[]) => string;
+}
+
+interface JudgedComplaint {
   /** @returns undefined if it says nothing of this failure */
   failure: (groups: readonly string[], context: ComplaintContext) => Failure | undefined;
 }
@@ -94,15 +100,25 @@ export function firstMatch(
   complaints: readonly Complaint[],
   context: ComplaintContext,
 ): Failure | undefined {
-  for (const { expression, failure } of complaints) {
-    const found = Array.from(text.matchAll(expression), ([, ...groups]) => {
-      const texts = groups.map((group: string | undefined) => group ?? '');
-      return failure(texts, context);
-    }).filter((match) => match !== undefined);
-    const own = found.find((match) => context.names.includes(match.package ?? ''));
+  for (const complaint of complaints) {
+    const matches = Array.from(text.matchAll(complaint.expression));
+    const found = matches.flatMap((match) => failureOf(complaint, match, context) ?? []);
+    const own = found.find((failure) => context.names.includes(failure.package ?? ''));
     if (found[0] !== undefined) return own ?? found[0];
   }
   return undefined;
+}
+
+function failureOf(
+  complaint: Complaint,
+  match: RegExpExecArray,
+  context: ComplaintContext,
+): Failure | undefined {
+  const groups = match.slice(1).map((group: string | undefined) => group ?? '');
+  if ('failure' in complaint) return complaint.failure(groups, context);
+  const { code, reason, remedy } = complaint;
+  const failure: Failure = { code, reason: reason(...groups), ...(remedy && { remedy }) };
+  return match.groups?.name === undefined ? failure : { ...failure, package: match.groups.name };
 }
 
 /** The last line that says anything, quoted. */

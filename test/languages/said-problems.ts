@@ -63,8 +63,9 @@ function objectProblems({ properties }: ts.ObjectLiteralExpression): Problem[] {
   return [...causes, ...advice];
 }
 
-/** Of a choice between several, each. */
+/** Of a choice between several, each; of a function what it returns. */
 function textsOf(node: ts.Expression): string[] {
+  if (ts.isArrowFunction(node)) return ts.isBlock(node.body) ? [] : textsOf(node.body);
   if (ts.isConditionalExpression(node)) {
     return [...textsOf(node.whenTrue), ...textsOf(node.whenFalse)];
   }

@@ -45,7 +45,7 @@ function complaintsIn(lines: readonly string[]): string[] {
 }
 
 /** Of `NAME-VERSION`, the name: a version begins with a digit (docs/reference/apk.md). */
-const BUILD = String.raw`(\S+?)-\d[^\s:-]*(?:-r\d+)?`;
+const BUILD = String.raw`(?<name>\S+?)-\d[^\s:-]*(?:-r\d+)?`;
 
 function about(pattern: string): RegExp {
   return new RegExp(`^${BUILD}: ${pattern}`, 'gm');
@@ -54,40 +54,35 @@ function about(pattern: string): RegExp {
 /** What apk complains of, the most telling first. */
 const COMPLAINTS: readonly Complaint[] = [
   {
+    code: 'locked',
     expression: linePattern(
       '(?:Unable to lock database|Failed to open apk database): ',
       '(?:Resource temporarily unavailable|Interrupted system call)',
     ),
-    failure: () => ({ code: 'locked', reason: 'another program holds the lock of apk' }),
+    reason: () => 'another program holds the lock of apk',
   },
   {
+    code: 'no_space',
     expression: /^(.*No space left on device)/gm,
-    failure: ([line = '']) => ({
-      code: 'no_space',
-      reason: `the disk is full: apk says ${quoted(line)}`,
-    }),
+    reason: (line) => `the disk is full: apk says ${quoted(line)}`,
   },
   {
+    code: 'damaged_database',
     expression: linePattern(
       '(.*(?:FDB format error|Unable to read (?:database|world)|',
       'is not a valid world dependency|old apk-tools).*)$',
     ),
-    failure: ([line = '']) => ({
-      code: 'damaged_database',
-      reason: `the records of apk cannot be used: it says ${quoted(line)}`,
-    }),
+    reason: (line) => `the records of apk cannot be used: it says ${quoted(line)}`,
   },
   {
     expression: /(\S+) \(no such package\): required by: (.+?)(?= \S+ \(|$)/gm,
     failure: ([needed = '', requiredBy = '']) => missing(needed, requiredBy),
   },
   {
-    expression: /(?:^| )(\S+?)-\d\S*: error: uninstallable arch: (\S+)/gm,
-    failure: ([name = '', architecture = '']) => ({
-      code: 'wrong_architecture',
-      package: name,
-      reason: `${name} is made for the architecture ${architecture}, which this device has not`,
-    }),
+    code: 'wrong_architecture',
+    expression: /(?:^| )(?<name>\S+?)-\d\S*: error: uninstallable arch: (\S+)/gm,
+    reason: (name, architecture) =>
+      `${name} is made for the architecture ${architecture}, which this device has not`,
   },
   {
     expression: /^(Not committing changes due to missing repository tags)/gm,
@@ -103,12 +98,10 @@ const COMPLAINTS: readonly Complaint[] = [
     }),
   },
   {
+    code: 'not_allowed',
     expression: /^(etc\/apk\/commit_hooks\.d\/\S+): (\w+ (?:with|by) .+)$/gm,
-    failure: ([program = '', ending = '']) => ({
-      code: 'not_allowed',
-      reason: refusedBy(`/${program}`, ending),
-      remedy: 'Read the end of the task log for what the program says.',
-    }),
+    reason: (program, ending) => refusedBy(`/${program}`, ending),
+    remedy: 'Read the end of the task log for what the program says.',
   },
   {
     expression: /(\S+) \(virtual\): note: please select one of the 'provided by'/gm,
@@ -124,78 +117,60 @@ const COMPLAINTS: readonly Complaint[] = [
     failure: ([name = '', breaker = '', wish = '']) => broken(name, breaker, wish),
   },
   {
-    expression: /(?:^| )(\S+?)-\d\S*: conflicts: (\S+?)-\d\S*/gm,
-    failure: ([name = '', other = '']) => ({
-      code: 'dependency_conflict',
-      package: name,
-      reason: `${name} conflicts with ${other}`,
-    }),
+    code: 'dependency_conflict',
+    expression: /(?:^| )(?<name>\S+?)-\d\S*: conflicts: (\S+?)-\d\S*/gm,
+    reason: (name, other) => `${name} conflicts with ${other}`,
   },
   {
+    code: 'file_conflict',
     expression: about(String.raw`trying to overwrite (\S+) owned by (\S+)\.`),
-    failure: ([name = '', file = '', owner = '']) => ({
-      code: 'file_conflict',
-      package: name,
-      reason: `${name} would replace /${file}, which belongs to ${nameOf(owner)}`,
-    }),
+    reason: (name, file, owner) =>
+      `${name} would replace /${file}, which belongs to ${nameOf(owner)}`,
   },
   {
+    code: 'signature',
     expression: /^(\S+: )?UNTRUSTED signature/gm,
-    failure: ([what = '']) => ({
-      code: 'signature',
-      reason: `the signature of ${what.replace(/: $/, '') || 'a file'} is not trusted`,
-    }),
+    reason: (what) => `the signature of ${what.replace(/: $/, '') || 'a file'} is not trusted`,
   },
   {
+    code: 'damaged_package',
     expression: /^\/\S+\.apk: BAD signature$/gm,
-    failure: () => ({
-      code: 'damaged_package',
-      reason: 'its signature is of other bytes: it was damaged or changed',
-    }),
+    reason: () => 'its signature is of other bytes: it was damaged or changed',
   },
   {
+    code: 'checksum',
     expression: about(
       '(?:ADB integrity error|ADB block error|file integrity error|v2 package integrity error|' +
         'BAD signature)',
     ),
-    failure: ([name = '']) => ({
-      code: 'checksum',
-      package: name,
-      reason: `what was downloaded of ${name} is not what the index of the feed says`,
-    }),
+    reason: (name) => `what was downloaded of ${name} is not what the index of the feed says`,
   },
   {
+    code: 'damaged_package',
     expression: about(
       '((?:file format|v2 package format|package format|ADB schema|ADB) ' +
         '.*(?:invalid|inconsistent|error|supported|obsolete).*)',
     ),
-    failure: ([name = '', line = '']) => ({
-      code: 'damaged_package',
-      package: name,
-      reason: `what was downloaded of ${name} is no package: apk says ${quoted(line)}`,
-    }),
+    reason: (name, line) =>
+      `what was downloaded of ${name} is no package: apk says ${quoted(line)}`,
   },
   {
-    expression: /^wget: exited with error (\d+)(?:\n(\S+?)-\d[^\s:]*: [^\n]*)?$/gm,
-    failure: ([code, name = '']) => ({
-      code: 'download_failed',
-      ...(name === '' ? {} : { package: name }),
-      reason: `${name || 'a file of a feed'} cannot be downloaded: ${downloadFault(code)}`,
-    }),
+    code: 'download_failed',
+    expression: /^wget: exited with error (\d+)(?:\n(?<name>\S+?)-\d[^\s:]*: [^\n]*)?$/gm,
+    reason: (code, name) =>
+      `${name || 'a file of a feed'} cannot be downloaded: ${downloadFault(code)}`,
   },
   {
+    code: 'download_failed',
     expression: about(
       '(unexpected end of file|[^\\n]*(?:network|temporary|timed out|refused|No such file)[^\\n]*)',
     ),
-    failure: ([name = '', line = '']) => ({
-      code: 'download_failed',
-      package: name,
-      reason: `${name} cannot be downloaded whole: apk says ${quoted(line)}`,
-    }),
+    reason: (name, line) => `${name} cannot be downloaded whole: apk says ${quoted(line)}`,
   },
   {
+    code: 'download_failed',
     expression: /^(Not continuing due to stale\/unavailable repositories)/gm,
-    failure: () => ({ code: 'download_failed', reason: 'the index of a feed cannot be fetched' }),
+    reason: () => 'the index of a feed cannot be fetched',
   },
   {
     expression: linePattern(

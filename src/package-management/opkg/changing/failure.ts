@@ -63,8 +63,9 @@ const GENERIC = /^opkg_install_cmd: Cannot install package /;
 /** The errors that opkg collects, the most telling first. */
 const ERRORS: readonly Complaint[] = [
   {
+    code: 'locked',
     expression: /^opkg_conf_load: Could not lock (\S+): /gm,
-    failure: ([file]) => ({ code: 'locked', reason: `another program holds ${file}` }),
+    reason: (file) => `another program holds ${file}`,
   },
   {
     expression: /^\w+: Only have (\d+)kb available on filesystem (\S+), pkg (\S+) needs (-?\d+)$/gm,
@@ -77,11 +78,9 @@ const ERRORS: readonly Complaint[] = [
     }),
   },
   {
+    code: 'no_space',
     expression: /^(\w+: .*No space left on device)\.?$/gm,
-    failure: ([line = '']) => ({
-      code: 'no_space',
-      reason: `the disk is full: opkg says ${quoted(line)}`,
-    }),
+    reason: (line) => `the disk is full: opkg says ${quoted(line)}`,
   },
   {
     expression: /^\w+: cannot find dependency (.+) for (\S+)$/gm,
@@ -93,73 +92,55 @@ const ERRORS: readonly Complaint[] = [
     failure: ([name = '']) => wrongArchitecture(name),
   },
   {
+    code: 'file_conflict',
     expression: linePattern(
-      String.raw`\w+: Package (\S+) wants to install file (\S+) +`,
+      String.raw`\w+: Package (?<name>\S+) wants to install file (\S+) +`,
       String.raw`But that file is already provided by package +(?:\* )?(\S+)`,
     ),
-    failure: ([name = '', file = '', owner = '']) => ({
-      code: 'file_conflict',
-      package: name,
-      reason:
-        `${name} would replace ${file}, ` +
-        (owner === '<no' ? 'which no package owns' : `which belongs to ${owner}`),
-    }),
+    reason: (name, file, owner) =>
+      `${name} would replace ${file}, ` +
+      (owner === '<no' ? 'which no package owns' : `which belongs to ${owner}`),
   },
   {
+    code: 'dependency_conflict',
     expression:
-      /^\w+: The following packages conflict with (\S+):((?:\n\w+: {2}\S+[ *]*(?=\n|$))+)/gm,
-    failure: ([name = '', others = '']) => ({
-      code: 'dependency_conflict',
-      package: name,
-      reason: `${name} conflicts with ${namesBehindTabs(others)}`,
-    }),
+      /^\w+: The following packages conflict with (?<name>\S+):((?:\n\w+: {2}\S+[ *]*(?=\n|$))+)/gm,
+    reason: (name, others) => `${name} conflicts with ${namesBehindTabs(others)}`,
   },
   {
-    expression: /^\w+: Checksum or size mismatch for package (\S+)\. /gm,
-    failure: ([name = '']) => ({
-      code: 'checksum',
-      package: name,
-      reason:
-        `what was downloaded of ${name} is not what the list of the feed says: ` +
-        'its checksum or size differs',
-    }),
+    code: 'checksum',
+    expression: /^\w+: Checksum or size mismatch for package (?<name>\S+)\. /gm,
+    reason: (name) =>
+      `what was downloaded of ${name} is not what the list of the feed says: ` +
+      'its checksum or size differs',
   },
   {
+    code: 'signature',
     expression:
       /^\w+: (?:Failed to verify the signature of|Signature file is missing for) (\S+?)\.(?: |$)/gm,
-    failure: ([what = '']) => ({
-      code: 'signature',
-      reason: `the signature of ${what} is wrong or missing`,
-    }),
+    reason: (what) => `the signature of ${what} is wrong or missing`,
   },
   {
+    code: 'download_failed',
     expression: /^\w+: Failed to download (\S+), wget returned (\d+)\.$/gm,
-    failure: ([url = '', code]) => ({
-      code: 'download_failed',
-      reason: `${url} cannot be downloaded: ${downloadFault(code)}`,
-    }),
+    reason: (url, code) => `${url} cannot be downloaded: ${downloadFault(code)}`,
   },
   {
     expression: /^\w+: Package (\S+) is not available from any configured src\.$/gm,
     failure: ([name = '']) => notOffered(name),
   },
   {
+    code: 'damaged_package',
     expression: linePattern(
       String.raw`\w+: (?:Malformed package file|Failed to unpack control files from|`,
       String.raw`Failed to extract control file from) (\S+?)\.$`,
     ),
-    failure: ([file = '']) => ({
-      code: 'damaged_package',
-      reason: `${file.split('/').at(-1) ?? file} is no package that opkg can read`,
-    }),
+    reason: (file) => `${file.split('/').at(-1) ?? file} is no package that opkg can read`,
   },
   {
-    expression: /^\w+: Failed to extract (?:data files|maintainer scripts) for (\S+?)\. /gm,
-    failure: ([name = '']) => ({
-      code: 'damaged_package',
-      package: name,
-      reason: `the files of ${name} could not be unpacked`,
-    }),
+    code: 'damaged_package',
+    expression: /^\w+: Failed to extract (?:data files|maintainer scripts) for (?<name>\S+?)\. /gm,
+    reason: (name) => `the files of ${name} could not be unpacked`,
   },
   {
     expression: /^\w+: package "(\S+)" (\S+) script returned status (\d+)\.$/gm,
@@ -170,12 +151,10 @@ const ERRORS: readonly Complaint[] = [
     }),
   },
   {
-    expression: /^\w+: Package (\S+) is depended upon by packages:((?:\n\w+: {2}\S+(?=\n|$))+)/gm,
-    failure: ([name = '', others = '']) => ({
-      code: 'needed_by',
-      package: name,
-      reason: `${name} is needed by ${namesBehindTabs(others)}`,
-    }),
+    code: 'needed_by',
+    expression:
+      /^\w+: Package (?<name>\S+) is depended upon by packages:((?:\n\w+: {2}\S+(?=\n|$))+)/gm,
+    reason: (name, others) => `${name} is needed by ${namesBehindTabs(others)}`,
   },
 ];
 
