@@ -30,6 +30,8 @@ export function createByteReader(source: AsyncIterable<Buffer>) {
       }
       return Buffer.concat(chunks);
     },
+    /** Nobody reads on: what the stream keeps open is closed. */
+    close: async (): Promise<void> => void (await pieces.return?.()),
     /** @throws an Error if the stream ends before */
     skip: async (count: number): Promise<void> => {
       for (let left = count; left > 0;) left -= (await readSome(left)).length;

@@ -17,35 +17,39 @@ const MOST_NAME_BYTES = 8192;
 /**
  * Reads a tar archive piece by piece, whatever its size: ustar, GNU's long names, and pax headers
  * with `path` and `linkpath` (tar(5)). What else pax headers can say of names and sizes is refused:
- * two readers could take it for two things.
+ * two readers could take it for two things. The source is closed with the last member read.
  * @throws an Error if it is no tar archive, not a plain one, or ends in the middle
  */
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
   const reader = createByteReader(source);
   let long: LongNames = {};
-  for (
-    let header = await reader.read(BLOCK_BYTES);
-    header !== undefined && !isEnd(header);
-    header = await reader.read(BLOCK_BYTES)
-  ) {
-    checkSum(header);
-    const sizeBytes = numberIn(header, 124, 12);
-    const type = header.toString('latin1', 156, 157);
-    if (isNameOfNext(type)) {
-      long = { ...long, ...longNamesIn(type, await contentOfName(reader, sizeBytes)) };
-      continue;
+  try {
+    for (
+      let header = await reader.read(BLOCK_BYTES);
+      header !== undefined && !isEnd(header);
+      header = await reader.read(BLOCK_BYTES)
+    ) {
+      checkSum(header);
+      const sizeBytes = numberIn(header, 124, 12);
+      const type = header.toString('latin1', 156, 157);
+      if (isNameOfNext(type)) {
+        long = { ...long, ...longNamesIn(type, await contentOfName(reader, sizeBytes)) };
+        continue;
+      }
+      const rest = { left: isWithoutContent(type) ? 0 : sizeBytes };
+      const padding = paddingOf(rest.left);
+      yield {
+        name: long.name ?? nameIn(header),
+        type,
+        target: long.target ?? textIn(header, 157, 100),
+        sizeBytes: rest.left,
+        content: contentOf(reader, rest),
+      };
+      long = {};
+      await reader.skip(rest.left + padding);
     }
-    const rest = { left: isWithoutContent(type) ? 0 : sizeBytes };
-    const padding = paddingOf(rest.left);
-    yield {
-      name: long.name ?? nameIn(header),
-      type,
-      target: long.target ?? textIn(header, 157, 100),
-      sizeBytes: rest.left,
-      content: contentOf(reader, rest),
-    };
-    long = {};
-    await reader.skip(rest.left + padding);
+  } finally {
+    await reader.close();
   }
 }
 

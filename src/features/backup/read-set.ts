@@ -126,9 +126,10 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
   return undefined;
 }
 
-/** A stream as one generator, so that a second reader goes on where the first one stopped. */
-async function* piecesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield* stream;
+/** A stream that no reader closes, so that a second one goes on where the first one stopped. */
+function piecesOf(stream: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  const iterator = stream[Symbol.asyncIterator]();
+  return { [Symbol.asyncIterator]: () => ({ next: () => iterator.next() }) };
 }
 
 async function readManifest(members: AsyncGenerator<TarMember, undefined>): Promise<Manifest> {
