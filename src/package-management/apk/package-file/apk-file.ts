@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { createGunzip, createInflateRaw } from 'node:zlib';
+import { createInflateRaw } from 'node:zlib';
 import { createByteReader } from '../../../device/byte-reader.ts';
 import { readPart } from '../../../device/owner-file.ts';
 import { readTar } from '../../../device/tar/tar-reader.ts';
-import { asUnusableFile, unpacksTooLarge } from '../../failure.ts';
+import { asUnusableFile } from '../../failure.ts';
+import { limitedGunzip } from '../../limited-gunzip.ts';
 import { createNameBudget, type NameBudget } from '../../names.ts';
 import { readAdb, type AdbObject } from './adb-reader.ts';
 
@@ -39,7 +40,7 @@ export async function readPackageFile(file: string, mostBytes: number): Promise<
     }
     const content = head.startsWith('ADB')
       ? await readThird(file, head)
-      : await readSecond(file, { most: mostBytes, left: mostBytes });
+      : await readSecond(file, mostBytes);
     if (!/^[!-~]+$/.test(content.version)) {
       throw new Error(`its version is ${JSON.stringify(content.version.slice(0, 40))}`);
     }
@@ -131,39 +132,27 @@ function textOf(object: AdbObject | undefined, field: number): string {
   return object?.text(field) ?? '';
 }
 
-/** Bytes that may be unpacked in all, and how many are left. */
-interface Budget {
-  most: number;
-  left: number;
-}
-
 const MOST_INFO_BYTES = 256 * 1024;
 
-async function readSecond(file: string, budget: Budget): Promise<PackageContent> {
-  const source = createReadStream(file);
-  const stream = pipeline(source, createGunzip(), () => undefined);
+async function readSecond(file: string, mostBytes: number): Promise<PackageContent> {
+  const members = readTar(limitedGunzip(mostBytes)(createReadStream(file)));
   const files: string[] = [];
   const folders: string[] = [];
   const spend = createNameBudget();
   let info: string | undefined;
-  try {
-    for await (const { name, type, sizeBytes, content } of readTar(limited(stream, budget))) {
-      if (name === '.PKGINFO' && info === undefined) {
-        if (sizeBytes > MOST_INFO_BYTES) throw new Error('its .PKGINFO is too large');
-        info = '';
-        for await (const piece of content) info += piece.toString('utf8');
-      } else if (!name.startsWith('.') || name.startsWith('..')) {
-        if (info === undefined) throw new Error('it has no .PKGINFO');
-        spend(name);
-        if (type === '5') folders.push(withoutSlash(name));
-        else files.push(name);
-      } else if (name.startsWith('./')) {
-        throw new Error('it is a package of another kind');
-      }
+  for await (const { name, type, sizeBytes, content } of members) {
+    if (name === '.PKGINFO' && info === undefined) {
+      if (sizeBytes > MOST_INFO_BYTES) throw new Error('its .PKGINFO is too large');
+      info = '';
+      for await (const piece of content) info += piece.toString('utf8');
+    } else if (!name.startsWith('.') || name.startsWith('..')) {
+      if (info === undefined) throw new Error('it has no .PKGINFO');
+      spend(name);
+      if (type === '5') folders.push(withoutSlash(name));
+      else files.push(name);
+    } else if (name.startsWith('./')) {
+      throw new Error('it is a package of another kind');
     }
-  } finally {
-    source.destroy();
-    stream.destroy();
   }
   return { ...parseInfo(info), files, folders };
 }
@@ -173,14 +162,6 @@ function withoutSlash(name: string): string {
   let end = name.length;
   while (name[end - 1] === '/') end -= 1;
   return name.slice(0, end);
-}
-
-async function* limited(source: AsyncIterable<Buffer>, budget: Budget): AsyncGenerator<Buffer> {
-  for await (const piece of source) {
-    budget.left -= piece.length;
-    if (budget.left < 0) throw unpacksTooLarge(budget.most);
-    yield piece;
-  }
 }
 
 /** `key = value` lines. */

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import type { InspectedFile } from '../../manager.ts';
-import { asUnusableFile, unpacksTooLarge, unusableFile } from '../../failure.ts';
+import { asUnusableFile, unusableFile } from '../../failure.ts';
+import { limitedGunzip, type Unpack } from '../../limited-gunzip.ts';
 import { createNameBudget } from '../../names.ts';
 import { parseDepends, parseStanza, type Stanza } from '../database/stanza.ts';
 import { foldersAbove } from '../../../device/inside-folder.ts';
@@ -16,13 +15,13 @@ import { readTar, type TarMember } from '../../../device/tar/tar-reader.ts';
  * @throws DepotError bad_request; no_space if it would unpack to more
  */
 export async function inspectIpk(file: string, mostBytes: number): Promise<InspectedFile> {
-  const budget: Budget = { most: mostBytes, left: mostBytes };
+  const unpack = limitedGunzip(mostBytes);
   const found = new Map<string, string>();
   try {
-    for await (const member of readTar(gunzip(createReadStream(file), budget))) {
+    for await (const member of readTar(unpack(createReadStream(file)))) {
       const name = member.name.replace(/^\.\//, '');
-      if (name === 'control.tar.gz') found.set(name, await readControl(member, budget));
-      else if (name === 'data.tar.gz') found.set(name, await checkData(member, budget));
+      if (name === 'control.tar.gz') found.set(name, await readControl(member, unpack));
+      else if (name === 'data.tar.gz') found.set(name, await checkData(member, unpack));
       else if (name === 'debian-binary') found.set(name, '');
     }
   } catch (error) {
@@ -48,20 +47,20 @@ function sizeIn(control: Stanza): Pick<InspectedFile, 'installedBytes'> {
 
 /** The control file of a package file that was judged. @throws Error if it has none */
 export async function readIpkControl(file: string): Promise<string> {
-  const budget = { most: Infinity, left: Infinity };
-  for await (const member of readTar(gunzip(createReadStream(file), budget))) {
-    if (/^(?:\.\/)?control\.tar\.gz$/.test(member.name)) return readControl(member, budget);
+  const unpack = limitedGunzip(Infinity);
+  for await (const member of readTar(unpack(createReadStream(file)))) {
+    if (/^(?:\.\/)?control\.tar\.gz$/.test(member.name)) return readControl(member, unpack);
   }
   throw new Error('it has no control.tar.gz');
 }
 
 /** The files that a package brings, absolute, without folders. @throws an Error if it is none */
 export async function filesInIpk(file: string, mostBytes: number): Promise<string[]> {
-  const budget: Budget = { most: mostBytes, left: mostBytes };
+  const unpack = limitedGunzip(mostBytes);
   const files: string[] = [];
-  for await (const member of readTar(gunzip(createReadStream(file), budget))) {
+  for await (const member of readTar(unpack(createReadStream(file)))) {
     if (!/^(?:\.\/)?data\.tar\.gz$/.test(member.name)) continue;
-    for await (const { name, type } of readTar(gunzip(member.content, budget))) {
+    for await (const { name, type } of readTar(unpack(member.content))) {
       const segments = segmentsOf(name);
       if (type !== '5' && !segments.includes('..')) files.push(`/${segments.join('/')}`);
     }
@@ -69,35 +68,12 @@ export async function filesInIpk(file: string, mostBytes: number): Promise<strin
   return files;
 }
 
-/** Bytes that may be unpacked in all, and how many are left. */
-interface Budget {
-  most: number;
-  left: number;
-}
-
-async function* gunzip(source: AsyncIterable<Buffer>, budget: Budget): AsyncGenerator<Buffer> {
-  const packed = source instanceof Readable ? source : Readable.from(source, { objectMode: false });
-  const unpacked = createGunzip();
-  packed.on('error', (error) => unpacked.destroy(error));
-  packed.pipe(unpacked);
-  try {
-    for await (const piece of unpacked as AsyncIterable<Buffer>) {
-      budget.left -= piece.length;
-      if (budget.left < 0) throw unpacksTooLarge(budget.most);
-      yield piece;
-    }
-  } finally {
-    packed.destroy();
-    unpacked.destroy();
-  }
-}
-
 const MOST_CONTROL_BYTES = 64 * 1024;
 
-async function readControl(archive: TarMember, budget: Budget): Promise<string> {
+async function readControl(archive: TarMember, unpack: Unpack): Promise<string> {
   let text: string | undefined;
   const isInside = createInsideCheck();
-  for await (const member of readTar(gunzip(archive.content, budget))) {
+  for await (const member of readTar(unpack(archive.content))) {
     if (!isInside(member)) {
       throw new Error(`its control archive has the name "${member.name.slice(0, 200)}"`);
     }
@@ -110,9 +86,9 @@ async function readControl(archive: TarMember, budget: Budget): Promise<string> 
   return text;
 }
 
-async function checkData(archive: TarMember, budget: Budget): Promise<string> {
+async function checkData(archive: TarMember, unpack: Unpack): Promise<string> {
   const isInside = createInsideCheck();
-  for await (const member of readTar(gunzip(archive.content, budget))) {
+  for await (const member of readTar(unpack(archive.content))) {
     if (!isInside(member)) {
       throw new Error(`it would unpack "${member.name.slice(0, 200)}" outside of its place`);
     }
