@@ -257,7 +257,8 @@ export interface Restoration {
 }
 export interface PackageBackend {
   name: string;
-  isInUse: (paths: Paths) => Promise<boolean>;
+  /** The file that has its packages on record. */
+  record: string;
   /** Where its program is; of two managers in use the one that has its program counts. */
   programs?: readonly string[];
   create: (context: BackendContext) => Promise<PackageManager>;

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs/promises';
+import { constants, stat } from 'node:fs/promises';
 import { isThere } from '../device/is-there.ts';
 import type { Paths } from '../device/paths.ts';
 import { APK } from './apk/backend.ts';
@@ -20,10 +20,15 @@ export async function selectManager(
 ): Promise<PackageBackend> {
   const named = backends.find(({ name }) => name === wanted);
   if (named !== undefined) return named;
-  const inUse = await filter(backends, (backend) => backend.isInUse(paths));
+  const inUse = await filter(backends, (backend) => hasRecords(paths, backend));
   const likely = inUse.length > 0 ? inUse : backends;
   const runnable = await filter(likely, (backend) => hasProgram(paths, backend));
   return (runnable.length === 1 ? runnable[0] : likely[0]) ?? backends[0];
+}
+
+async function hasRecords({ onDevice }: Paths, { record }: PackageBackend): Promise<boolean> {
+  const { size } = await stat(onDevice(record)).catch(() => ({ size: 0 }));
+  return size > 0;
 }
 
 /** A device that went from one to the other may have records of both. */

@@ -13,7 +13,7 @@ import { BACKENDS, selectManager } from '../../src/package-management/select.ts'
 /** Another package manager, whose database is the file `other`. */
 const OTHER: PackageBackend = {
   name: 'other',
-  isInUse: ({ onDevice }) => OPKG.isInUse({ ...paths, onDevice: () => onDevice('/other') }),
+  record: '/other/usr/lib/opkg/status',
   create: OPKG.create,
 };
 

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageDatabase } from '../database.ts';
 import { explainingLists } from '../failed-feeds.ts';
@@ -26,11 +25,7 @@ import { createTransactionSteps } from './changing/transaction-steps.ts';
 /** opkg, and its database read without it. */
 export const OPKG: PackageBackend = {
   name: 'opkg',
-  isInUse: ({ onDevice }) =>
-    stat(statusFileIn(onDevice('/'))).then(
-      ({ size }) => size > 0,
-      () => false,
-    ),
+  record: statusFileIn('/'),
   programs: ['/bin/opkg', '/usr/bin/opkg'],
   create: createOpkg,
 };
