@@ -77,9 +77,9 @@ export function judgePackages(database: PackageDatabase): Finding {
 }
 
 async function judgeLock({ name, diagnosis }: Examined): Promise<Finding> {
-  const holder = await diagnosis.lockHolder();
-  if (holder === undefined) return { state: 'ok', message: `nobody keeps ${name} locked` };
-  const { file, pid } = holder;
+  const { lockFile: file, lockHolder } = diagnosis;
+  const pid = await lockHolder();
+  if (pid === undefined) return { state: 'ok', message: `nobody keeps ${name} locked` };
   const holding = pid === 0 ? undefined : readProcess(pid);
   const who = pid === 0 ? 'another process' : `process ${pid} (${holding?.name ?? 'gone'})`;
   return {

@@ -92,10 +92,7 @@ async function healthOf({ reader, locations, assertRecords }: Installation): Pro
 
 function createDiagnosis(installation: Installation): Diagnosis {
   const { assertSound, copy, locations } = installation;
-  const lockHolder: Diagnosis['lockHolder'] = async () => {
-    const pid = await lockHolderOf(locations.lock, 'FLOCK');
-    return pid === undefined ? undefined : { file: locations.lock, pid };
-  };
+  const lockHolder = (): Promise<number | undefined> => lockHolderOf(locations.lock, 'FLOCK');
   return {
     findDamage: async () => {
       // World and the record are replaced one after the other.
@@ -108,7 +105,7 @@ function createDiagnosis(installation: Installation): Diagnosis {
         }),
       );
     },
-    lockHolder,
+    ...{ lockFile: locations.lock, lockHolder },
     hashPins: () => findHashPins(installation),
   };
 }

@@ -19,9 +19,6 @@ export function createDiagnosis(installation: Installation): Diagnosis {
         remedy: 'put the file back from a backup, or install the firmware again',
       };
     },
-    lockHolder: async () => {
-      const pid = await lockHolder();
-      return pid === undefined ? undefined : { file: lockFile, pid };
-    },
+    ...{ lockFile, lockHolder },
   };
 }
