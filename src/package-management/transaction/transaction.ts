@@ -11,6 +11,7 @@ import {
   retryFrom,
   type Act,
   type CommandStep,
+  type Plan,
   type Step,
   type StepContext,
 } from '../../jobs/plan.ts';
@@ -21,13 +22,6 @@ import type { PackageTools } from '../tools.ts';
 import type { FileScope } from '../undo/files.ts';
 import { createPercentReader } from './progress.ts';
 
-/** One change of packages, from the choice to its judgement, and the way back. */
-export interface Transaction {
-  steps: Step[];
-  /** For a job that has this transaction alone. */
-  repair: Step[];
-}
-
 /** The name of a transaction that is the only one of its job: none stands before its steps' ids. */
 export const ONLY = '';
 
@@ -35,8 +29,9 @@ export const ONLY = '';
  * What every job does that changes packages: choose, prepare, run the package manager, judge by the
  * package database. Its ids and what its steps leave for each other lie below its name, so that a
  * job may have several, one behind the other.
+ * @returns its steps, and the repair of a job that has this transaction alone
  */
-export function transaction(tools: PackageTools, name: string, work: ChangeWork): Transaction {
+export function transaction(tools: PackageTools, name: string, work: ChangeWork): Plan {
   const isComplete = work.isComplete ?? completeness(tools, work);
   const removesWhatCame = work.removesWhatCame === true;
   const repair = repairSteps(tools, { removesWhatCame, isComplete });

@@ -127,8 +127,6 @@ function cutText(description: string): string {
 function relations(name: string, depends: readonly string[], provides: readonly string[]) {
   const parsed = cutEntries([...depends]).flatMap((entry) => parseDependency(entry) ?? []);
   return {
-    section: '',
-    tags: [],
     depends: parsed.filter(({ isConflict }) => !isConflict).map((entry) => [entry.name]),
     conflicts: parsed.filter(({ isConflict }) => isConflict).map((entry) => entry.name),
     provides: cutEntries([...provides]).flatMap(namesIn),
