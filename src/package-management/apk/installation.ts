@@ -4,44 +4,20 @@ import { isFolder } from '../../device/is-there.ts';
 import { fileVersionSync } from '../../device/file-version.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import type { BackendContext } from '../manager.ts';
-import { createBeforeCopy, type BeforeCopy } from './recovery/before-copy.ts';
-import { createApkCommands, type ApkCommands } from './changing/commands.ts';
-import { createDatabaseReader, type DatabaseReader } from './database/database.ts';
-import { cacheFolder, createLocations, type Locations } from './database/locations.ts';
-import { createOffers, type Offers } from './feeds/offers.ts';
+import { createBeforeCopy } from './recovery/before-copy.ts';
+import { createApkCommands } from './changing/commands.ts';
+import { createDatabaseReader } from './database/database.ts';
+import { cacheFolder, createLocations } from './database/locations.ts';
+import { createOffers } from './feeds/offers.ts';
 import { assertReadable, indexFiles, recordFiles } from './feeds/index-files.ts';
 import { imagePackages } from './database/install-time.ts';
 import { assertSound } from './database/soundness.ts';
-import {
-  createTransactionRecords,
-  type TransactionRecords,
-} from './recovery/transaction-record.ts';
+import { createTransactionRecords } from './recovery/transaction-record.ts';
+
+export type Installation = ReturnType<typeof openInstallation>;
 
 /** apk on this device, and what the daemon keeps for it. */
-export interface Installation {
-  root: string;
-  locations: Locations;
-  reader: DatabaseReader;
-  commands: ApkCommands;
-  copy: BeforeCopy;
-  records: TransactionRecords;
-  environment: Record<string, string>;
-  offers: Offers;
-  /** Names of the packages that the firmware's image brought. */
-  imagePackages: () => Promise<ReadonlySet<string>>;
-  /** The folder that packages are fetched to now. */
-  cache: () => Promise<string>;
-  /** Makes the folders that commands need. */
-  prepareFolders: () => Promise<void>;
-  /** @throws DepotError unavailable if apk must not be let near its records */
-  assertSound: () => Promise<void>;
-  /** The same, but for what another apk has not put on record yet: a job waits, and looks again. */
-  assertUsable: () => Promise<void>;
-  /** The same of the records alone: copies of indexes can be in another user's hands. */
-  assertRecords: () => Promise<void>;
-}
-
-export function openInstallation(context: BackendContext): Installation {
+export function openInstallation(context: BackendContext) {
   const { paths, environment } = context;
   const locations = createLocations(paths);
   const reader = createDatabaseReader(locations);
@@ -71,22 +47,28 @@ export function openInstallation(context: BackendContext): Installation {
     reader,
     commands,
     offers: createOffers({ paths, locations, commands, assertSound: assertSoundNow }),
+    /** Names of the packages that the firmware's image brought. */
     imagePackages: async () => imagePackages(paths, (await reader.records()).keys(), locations),
     copy,
     records: createTransactionRecords(locations),
     environment,
-    cache: async () => {
+    /** The folder that packages are fetched to now. */
+    cache: async (): Promise<string> => {
       const { ownCache } = locations;
       return (await isFolder(ownCache)) ? ownCache : cacheFolder(paths);
     },
-    prepareFolders: async () => {
+    /** Makes the folders that commands need. */
+    prepareFolders: async (): Promise<void> => {
       await Promise.all([
         openTrustedFolder(locations.own).then(() => makeEmpty(locations.empty)),
         cacheFolder(paths).then((folder) => openTrustedFolder(folder, 0o755)),
       ]);
     },
+    /** @throws DepotError unavailable if apk must not be let near its records */
     assertSound: assertSoundNow,
+    /** The same, but for what another apk has not on record yet: a job waits, and looks again. */
     assertUsable: unlessLocked(assertSoundNow),
+    /** The same of the records alone: copies of indexes can be in another user's hands. */
     assertRecords: unlessLocked(assertRecordsNow),
   };
 }

@@ -4,48 +4,20 @@ import { freeBytesOf } from '../../device/disk/space.ts';
 import { isThere } from '../../device/is-there.ts';
 import { findOwnFolder, openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError, isCausedBy } from '../../errors.ts';
-import type { PackageDatabase } from '../database.ts';
 import type { BackendContext } from '../manager.ts';
 import { createConfigReader, type OpkgConfig } from './config.ts';
 import { ownLockFile, readLockHolder } from './changing/lock.ts';
 import { findOrphans, removeOrphans, removeTemporaryFolders } from './recovery/orphaned-files.ts';
-import { createStatusCopy, type StatusCopy } from './database/status-backup.ts';
+import { createStatusCopy } from './database/status-backup.ts';
 import { createDatabaseReader } from './database/status-file.ts';
 
-/** opkg's own files on the device. */
-export interface Installation {
-  environment: Record<string, string>;
-  readConfig: () => Promise<OpkgConfig>;
-  /** The root that packages are installed to. */
-  destination: string;
-  /** The status file of that root. */
-  statusFile: string;
-  /** Folders of all status files. */
-  statusFolders: string[];
-  /** Folder of control files, lists of files and scripts. */
-  infoDir: string;
-  /** The database as of now; while opkg rewrites the file, the last good reading. */
-  read: () => Promise<PackageDatabase>;
-  statusCopy: StatusCopy;
-  /** Where opkg keeps its lock, for messages. */
-  lockFile: string;
-  /** A process id, 0 if the system does not tell it, undefined if nobody holds the lock. */
-  lockHolder: () => Promise<number | undefined>;
-  /** Makes what opkg needs to start: its lock file, the folders of its lists and status files. */
-  prepareFolders: () => Promise<void>;
-  /** Bytes free for packages, where opkg itself looks. */
-  freeBytes: () => Promise<number>;
-  /** opkg removes the control file of a package that it removes, and no other. */
-  hasControlFile: (name: string) => Promise<boolean>;
-  /** Packages whose files came after `since` (Unix seconds) and have no status entry. */
-  findOrphans: (since: number) => Promise<string[]>;
-  removeOrphans: (since: number) => Promise<string[]>;
-}
+export type Installation = Awaited<ReturnType<typeof openInstallation>>;
 
+/** opkg's own files on the device. */
 export async function openInstallation({
   paths,
   environment,
-}: Pick<BackendContext, 'paths' | 'environment'>): Promise<Installation> {
+}: Pick<BackendContext, 'paths' | 'environment'>) {
   const readConfig = createConfigReader(paths);
   const statusFiles = async (): Promise<string[]> => statusFilesIn(await readConfig());
   const lockFile = paths.onDevice('/var/lock/opkg.lock');
@@ -64,27 +36,38 @@ export async function openInstallation({
   return {
     environment,
     readConfig,
+    /** The root that packages are installed to. */
     destination,
+    /** The status file of that root. */
     statusFile,
+    /** Folders of all status files. */
     statusFolders: (await readConfig()).destinations.map((each) => dirname(statusFileIn(each))),
+    /** Folder of control files, lists of files and scripts. */
     infoDir,
+    /** The database as of now; while opkg rewrites the file, the last good reading. */
     read,
     statusCopy: createStatusCopy(statusFile, paths.stateDir),
+    /** Where opkg keeps its lock, for messages. */
     lockFile,
+    /** A process id, 0 if the system does not tell it, undefined if nobody holds the lock. */
     lockHolder,
-    prepareFolders: async () => {
+    /** Makes what opkg needs to start: its lock file, the folders of its lists and status files. */
+    prepareFolders: async (): Promise<void> => {
       const { listsDir, destinations } = await readConfig();
       await openTrustedFolder(listsDir, 0o755);
       for (const each of destinations) await openStatusFolder(dirname(statusFileIn(each)));
       await ownLockFile(lockFile);
     },
-    freeBytes: async () => {
+    /** Bytes free for packages, where opkg itself looks. */
+    freeBytes: async (): Promise<number> => {
       const { overlayRoot = destination } = await readConfig();
       return freeBytesOf(overlayRoot).catch(() => freeBytesOf(destination));
     },
-    hasControlFile: (name) => hasControl(statusFile, name),
-    findOrphans: async (since) => findOrphans(await orphanOptions(since)),
-    removeOrphans: async (since) => {
+    /** opkg removes the control file of a package that it removes, and no other. */
+    hasControlFile: (name: string) => hasControl(statusFile, name),
+    /** Packages whose files came after `since` (Unix seconds) and have no status entry. */
+    findOrphans: async (since: number) => findOrphans(await orphanOptions(since)),
+    removeOrphans: async (since: number): Promise<string[]> => {
       // With an offline root the folder is the host's, and so may be its opkg.
       if (paths.isLive) await removeTemporaryFolders(tmpdir(), since, lockHolder);
       return removeOrphans(await orphanOptions(since));

@@ -11,26 +11,14 @@ const LOCK_LIMIT_S = 600;
  */
 const INDEX_AGE_MINUTES = 60 * 24 * 365;
 
-/** apk's commands, and those that only look. */
-export interface ApkCommands extends PackageCommands {
-  /** The same change as a plan: nothing is fetched, locked or changed. */
-  simulate: (change: PackageChange) => Command;
-  /** The change itself; with `--no-scripts`, without the packages' scripts. */
-  change: (change: PackageChange, ...options: string[]) => Command;
-  /** Goes over whatever is there, from these files alone. */
-  addFiles: (files: readonly string[], ...options: string[]) => Command;
-  /** Installs once more what is on record in this version; not from files. */
-  reinstall: (names: readonly string[], ...options: string[]) => Command;
-  /** Any other command line. */
-  apk: (...args: string[]) => Command;
-}
+export type ApkCommands = ReturnType<typeof createApkCommands>;
 
 /**
  * apk's argument vectors. `--` stands before names, and the working folder of changes has no files,
  * since an argument with a dot that names a file there is taken for a package file. The owner's
  * default options (`/etc/apk/config`) are shut out.
  */
-export function createApkCommands(context: BackendContext, locations: Locations): ApkCommands {
+export function createApkCommands(context: BackendContext, locations: Locations) {
   const { paths, scriptEnvironment } = context;
   const { empty, ownCache } = locations;
   const rootOptions = paths.isLive ? [] : ['--root', paths.root];
@@ -64,12 +52,18 @@ export function createApkCommands(context: BackendContext, locations: Locations)
     file === undefined ? commands[verb](names) : commands.installFile(file.path);
   return {
     ...commands,
+    /** Any other command line. */
     apk,
-    addFiles: (files, ...options) =>
+    /** Goes over whatever is there, from these files alone. */
+    addFiles: (files: readonly string[], ...options: string[]) =>
       withOptions(changing('--allow-untrusted', NO_NETWORK, 'add', '--', ...files), options),
-    reinstall: (names, ...options) => withOptions(commands.configure(names), options),
-    simulate: (wanted) => withOptions(withNetwork(build(wanted)), ['--simulate']),
-    change: (wanted, ...options) => withOptions(build(wanted), options),
+    /** Installs once more what is on record in this version; not from files. */
+    reinstall: (names: readonly string[], ...options: string[]) =>
+      withOptions(commands.configure(names), options),
+    /** The same change as a plan: nothing is fetched, locked or changed. */
+    simulate: (wanted: PackageChange) => withOptions(withNetwork(build(wanted)), ['--simulate']),
+    /** The change itself; with `--no-scripts`, without the packages' scripts. */
+    change: (wanted: PackageChange, ...options: string[]) => withOptions(build(wanted), options),
   };
 }
 
