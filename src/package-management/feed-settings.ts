@@ -100,6 +100,9 @@ export interface TrustedKey {
   file: string;
 }
 
+/** An address for examples (RFC 2606), as in the comment that OpenWrt ships. */
+export const EXAMPLE = /^https?:\/\/([^/]*\.)?example\.(com|net|org)(\/|$)/;
+
 /** Of a list as it is sent. */
 export const MOST_LIST_BYTES = 64 * 1024 ** 2;
 

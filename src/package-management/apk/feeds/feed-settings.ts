@@ -48,12 +48,7 @@ export function createFeedSettings({ paths, locations, commands }: Sources): Fee
           const kind = file === CUSTOM ? 'custom' : 'system';
           return { name, url, isEnabled, kind };
         }),
-        garbage: garbage.map(({ file, index, text, reason }) => ({
-          file: join(locations.feeds, file),
-          line: index + 1,
-          text,
-          reason,
-        })),
+        garbage: garbage.map((line) => ({ ...line, file: join(locations.feeds, line.file) })),
       };
     },
     files: async () => {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSmallFile } from '../../../device/owner-file.ts';
-import type { Feed } from '../../feed-settings.ts';
+import { EXAMPLE, type Feed, type GarbageLine } from '../../feed-settings.ts';
 import type { FailedFeed } from '../../manager.ts';
 import type { Locations } from '../database/locations.ts';
 import { readWorld, type WorldEntry } from '../database/world.ts';
@@ -31,13 +31,6 @@ export interface FeedEntry extends TaggedFeed {
   isEnabled: boolean;
 }
 
-export interface GarbageEntry {
-  file: string;
-  index: number;
-  text: string;
-  reason: string;
-}
-
 /**
  * Reads `repositories.d/*.list` as apk does (apk-repositories(5)): an address a line, with a
  * keyword or a tag before it. apk warns of a line that it does not know and goes on without the
@@ -49,23 +42,23 @@ export async function readFeeds(folder: string): Promise<ConfiguredFeeds> {
     feeds: entries.flatMap(({ name, url, tag, isEnabled }) =>
       isEnabled ? [{ name, url, tag }] : [],
     ),
-    garbage: garbage.map(({ file, index, text, reason }) => ({
-      feed: { name: `${file}:${index + 1}`, url: text },
+    garbage: garbage.map(({ file, line, text, reason }) => ({
+      feed: { name: `${file}:${line}`, url: text },
       reason,
     })),
   };
 }
 
-/** The same with feeds that are switched off, and where each stands. */
+/** The same with feeds that are switched off, and where each stands: in the file of that name. */
 export async function readEntries(folder: string) {
   const files = (await readdir(folder).catch(() => []))
     .filter((name) => name.endsWith('.list') && !name.startsWith('.'))
     .sort();
   const found: (Omit<FeedEntry, 'name'> & { ownName: string | undefined })[] = [];
-  const garbage: GarbageEntry[] = [];
+  const garbage: GarbageLine[] = [];
   for (const file of files) {
     const text = await readSmallFile(join(folder, file), MOST_BYTES);
-    if (text === undefined) garbage.push({ file, index: 0, text: file, reason: UNREADABLE });
+    if (text === undefined) garbage.push({ file, line: 1, text: file, reason: UNREADABLE });
     const lines = (text ?? '').split('\n');
     lines.forEach((line, index) => {
       const entry = parseLine(line);
@@ -73,7 +66,8 @@ export async function readEntries(folder: string) {
       if ('url' in entry) {
         found.push({ ...entry, file, index, ownName: nameIn(lines[index - 1] ?? '') });
       } else {
-        garbage.push({ file, index, text: line.trim().slice(0, 80), reason: entry.fault });
+        const shown = line.trim().slice(0, 80);
+        garbage.push({ file, line: index + 1, text: shown, reason: entry.fault });
       }
     });
   }
@@ -94,8 +88,6 @@ export function nameIn(line: string): string | undefined {
 }
 
 const KEYWORDS = ['ndx', 'v2', 'v3'];
-/** Names for examples (RFC 2606), as in the comment that OpenWrt ships. */
-const EXAMPLE = /^https?:\/\/([^/]*\.)?example\.(com|net|org)(\/|$)/;
 
 type Line = { url: string; tag: string; isEnabled: boolean } | { fault: string };
 

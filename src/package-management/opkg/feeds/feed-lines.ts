@@ -1,4 +1,4 @@
-import type { Feed, FeedChange } from '../../feed-settings.ts';
+import { EXAMPLE, type Feed, type FeedChange } from '../../feed-settings.ts';
 
 /** A line that names a feed; one that is commented out stands for a feed that is switched off. */
 export interface FeedLine extends Feed {
@@ -8,8 +8,6 @@ export interface FeedLine extends Feed {
 
 /** The words that a line of opkg's configuration may begin with (opkg_conf.c). */
 const WORDS = ['src', 'src/gz', 'dest', 'lists_dir', 'arch', 'option'];
-/** Names for examples (RFC 2606), as in the comment that OpenWrt ships. */
-const EXAMPLE = /^https?:\/\/([^/]*\.)?example\.(com|net|org)(\/|$)/;
 
 type Line = FeedLine | { fault: string };
 
