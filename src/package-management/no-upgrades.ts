@@ -15,14 +15,12 @@ export function noUpgradesFile({ stateDir }: Pick<Paths, 'stateDir'>): string {
   return join(stateDir, 'no-upgrades.json');
 }
 
-const names = v.array(v.string());
+const names = v.fallback(v.array(v.string()), []);
 
 export function createNoUpgrades(paths: Pick<Paths, 'stateDir'>) {
   const file = noUpgradesFile(paths);
-  const read = async (): Promise<ReadonlySet<string>> => {
-    const found = v.safeParse(names, await readJson(file));
-    return new Set(found.success ? found.output : []);
-  };
+  const read = async (): Promise<ReadonlySet<string>> =>
+    new Set(v.parse(names, await readJson(file)));
   return {
     read,
     /** Safe to do again. */

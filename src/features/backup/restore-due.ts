@@ -14,10 +14,8 @@ export type RestoreDue = ReturnType<typeof createRestoreDue>;
 
 /** A restore that is to be brought to its end, over power cuts and firmware upgrades. */
 export function createRestoreDue(notes: Notes) {
-  const read = async (): Promise<Due | undefined> => {
-    const found = v.safeParse(schema, await notes.read(NOTE));
-    return found.success ? found.output : undefined;
-  };
+  const read = async (): Promise<Due | undefined> =>
+    v.parse(v.fallback(v.optional(schema), undefined), await notes.read(NOTE));
   return {
     isDue: async (): Promise<boolean> => (await read()) !== undefined,
     remember: async (due: DueParams): Promise<void> => {

@@ -30,6 +30,7 @@ export type Sets = ReturnType<typeof createSets>;
 export const RESERVE_BYTES = 2 * 1024 ** 2;
 
 const NOTE = 'backup-folders';
+const noted = v.fallback(v.array(v.string()), []);
 const MOST_FOLDERS = 8;
 /** For a disk that lies still. */
 const ANSWER_MS = 10_000;
@@ -47,10 +48,7 @@ const AUTOMATIC: readonly Manifest['reason'][] = ['removal', 'upgrade', 'self_up
  */
 export function createSets(paths: Paths, notes: Notes, log: Log) {
   const own = join(paths.stateDir, 'backups');
-  const folders = async (): Promise<string[]> => {
-    const found = v.safeParse(v.array(v.string()), await notes.read(NOTE));
-    return found.success ? found.output : [];
-  };
+  const folders = async (): Promise<string[]> => v.parse(noted, await notes.read(NOTE));
   const setsElsewhere = createPatience(log);
   const all = async (): Promise<StoredSet[]> => {
     const found = await setsIn(own, log);

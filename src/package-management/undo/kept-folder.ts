@@ -30,7 +30,7 @@ export const beforeSchema = v.object({
 });
 export type Before = v.InferOutput<typeof beforeSchema>;
 /** What the folder has of a job that is through. */
-export const manifestSchema = v.object({
+const manifestSchema = v.object({
   replaced: v.record(v.string(), v.unknown()),
   records: v.record(v.string(), v.string()),
   /** SHA-256 by path in the folder. */
@@ -42,8 +42,8 @@ export type Manifest = v.InferOutput<typeof manifestSchema>;
 export const [BEFORE, MANIFEST, FILES] = ['before.json', 'manifest.json', 'files'];
 
 export async function readManifest(folder: string) {
-  const found = v.safeParse(manifestSchema, await readJson(join(folder, MANIFEST)));
-  return found.success ? found.output : undefined;
+  const kept = v.fallback(v.optional(manifestSchema), undefined);
+  return v.parse(kept, await readJson(join(folder, MANIFEST)));
 }
 
 export function versionsIn(database: PackageDatabase): Record<string, string> {

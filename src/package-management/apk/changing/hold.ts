@@ -56,8 +56,7 @@ export function createHold(
 }
 
 async function readNoted(notes: Notes): Promise<string[]> {
-  const found = v.safeParse(v.array(v.string()), await notes.read(NOTE));
-  return found.success ? found.output : [];
+  return v.parse(v.fallback(v.array(v.string()), []), await notes.read(NOTE));
 }
 
 /** What came as a dependency is one while it is held, too, and goes with its app. */

@@ -10,15 +10,12 @@ import { isPresent, type InstalledPackage, type PackageDatabase } from '../../da
 export type AutoInstalled = ReturnType<typeof createAutoInstalled>;
 
 const NOTE = 'auto-installed';
-const noted = v.record(v.string(), v.number());
 /** Installed-Time by package. */
+const noted = v.fallback(v.record(v.string(), v.number()), {});
 type Noted = v.InferOutput<typeof noted>;
 
 export function createAutoInstalled(notes: Notes) {
-  const read = async (): Promise<Noted> => {
-    const result = v.safeParse(noted, await notes.read(NOTE));
-    return result.success ? result.output : {};
-  };
+  const read = async (): Promise<Noted> => v.parse(noted, await notes.read(NOTE));
   return {
     /** The database with the marks that opkg has dropped. */
     restoreMarks: async (database: PackageDatabase): Promise<PackageDatabase> => {

@@ -12,11 +12,10 @@ export type Damaged = Awaited<ReturnType<typeof createDamaged>>;
 
 const NOTE = 'damaged-packages';
 /** By name the change time of the control file that it has, in milliseconds; 0: it has none. */
-const noted = v.record(v.string(), v.number());
+const noted = v.fallback(v.record(v.string(), v.number()), {});
 
 export async function createDamaged(notes: Notes, infoDir: string) {
-  const result = v.safeParse(noted, await notes.read(NOTE));
-  let known: Readonly<Record<string, number>> = result.success ? result.output : {};
+  let known: Readonly<Record<string, number>> = v.parse(noted, await notes.read(NOTE));
   const write = async (next: Readonly<Record<string, number>>): Promise<void> => {
     if (JSON.stringify(next) === JSON.stringify(known)) return;
     await notes.write(NOTE, next);
