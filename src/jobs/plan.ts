@@ -77,6 +77,15 @@ export interface CommandStep extends StepBase {
   percentIn?: (tail: string, context: StepContext) => number | undefined;
 }
 
+/** A command of which nothing else is said: a later step judges what came of it. */
+export function plainCommand(
+  id: string,
+  label: string,
+  command: CommandStep['command'],
+): CommandStep {
+  return { id, label, mustSucceed: false, command };
+}
+
 /** What an act answers to have the job go on at another step of the same list. */
 export interface Jump {
   retryFrom: string;

@@ -6,7 +6,7 @@ import { sizeText } from '../../format-bytes.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
-import { plainAct, type Plan, type StepContext } from '../../jobs/plan.ts';
+import { plainAct, plainCommand, type Plan, type StepContext } from '../../jobs/plan.ts';
 import { isPackageName } from '../../package-management/names.ts';
 import { addedPackages, collect, type CollectTools } from './collect.ts';
 import {
@@ -58,17 +58,12 @@ export function backupPlan(tools: BackupTools, { id, params }: Job): Plan {
         // On record first: after a power cut its name leads to what is left of the file.
         isRecorded: true,
       },
-      {
-        id: 'fetch',
-        label: 'fetch',
-        mustSucceed: false,
-        command: (context) => {
-          const { folder, names } = place.read(context);
-          return folder === undefined || names.length === 0
-            ? undefined
-            : manager.commands.fetch(names, folder);
-        },
-      },
+      plainCommand('fetch', 'fetch', (context) => {
+        const { folder, names } = place.read(context);
+        return folder === undefined || names.length === 0
+          ? undefined
+          : manager.commands.fetch(names, folder);
+      }),
       plainAct('write', 'write', async (context) => {
         const { file, folder } = place.read(context);
         const packages = folder === undefined ? [] : await fetchedPackages(tools, folder, context);

@@ -4,7 +4,7 @@ import { freeBytesOf } from '../../device/disk/space.ts';
 import { isPrivateFolder, openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
-import { plainAct, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
+import { plainAct, plainCommand, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isInstalled } from '../../package-management/half-installed.ts';
 import { failureError } from '../../package-management/failure.ts';
 import { readListsState } from '../../package-management/failed-feeds.ts';
@@ -93,19 +93,14 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
       ...fromFiles.steps,
       ...fromFeeds.steps,
       plainAct('hold', 'hold', (context) => setHolds(tools, context)),
-      {
-        id: 'services',
-        label: 'services',
-        mustSucceed: false,
-        command: (context) => {
-          const { disabled } = restored.read(context).set;
-          return {
-            argv: ['sh', '-c', SERVICES, 'services', tools.paths.root, ...disabled],
-            environment: tools.scriptEnvironment,
-            cwd: '/',
-          };
-        },
-      },
+      plainCommand('services', 'services', (context) => {
+        const { disabled } = restored.read(context).set;
+        return {
+          argv: ['sh', '-c', SERVICES, 'services', tools.paths.root, ...disabled],
+          environment: tools.scriptEnvironment,
+          cwd: '/',
+        };
+      }),
       plainAct('report', 'check the result', (context) => reportBack(tools, context)),
       tidyUp,
     ],
@@ -192,7 +187,7 @@ function listSteps({ manager: { commands, lists, around } }: RestoreTools): Step
   return [
     ...before.map((each): Step => ({ ...each, id: `lists-${each.id}` })),
     plainAct('keep-lists', 'keep lists', () => lists.backUp()),
-    { id: 'update', label: 'update', mustSucceed: false, command: () => commands.update() },
+    plainCommand('update', 'update', () => commands.update()),
     plainAct('judge-lists', 'check the result', async (context) => {
       for (const { feed, reason } of await lists.checkFetched(context)) {
         await context.note(`no new list of ${feed.name}: ${reason}`);

@@ -9,7 +9,7 @@ import type { PackageManager } from '../../package-management/manager.ts';
 import { isPresent } from '../../package-management/database.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
-import { plainAct, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
+import { plainAct, plainCommand, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
 import { beforeChangeStep, type PackageTools } from '../../package-management/tools.ts';
 import type { SelfUpgradeHost } from './watcher.ts';
 
@@ -114,13 +114,9 @@ function shortfallOf({ lastExitCode = 1 }: Readonly<Job>): Shortfall | Failure |
  */
 function watchAgain({ manager, selfUpgrade }: SelfUpgradeTools): Step[] {
   return [
-    {
-      id: 'watch-again',
-      label: 'watch again',
-      mustSucceed: false,
-      command: async () =>
-        (await selfUpgrade.state()) === 'waiting' ? selfUpgrade.commandAgain() : undefined,
-    },
+    plainCommand('watch-again', 'watch again', async () =>
+      (await selfUpgrade.state()) === 'waiting' ? selfUpgrade.commandAgain() : undefined,
+    ),
     plainAct('judge-again', 'check again', async (context) => {
       const { job, callDone } = context;
       const { version } = (await manager.installed()).get(OWN_PACKAGE) ?? {};

@@ -4,7 +4,14 @@ import { run } from '../../device/exec.ts';
 import { isThere } from '../../device/is-there.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
-import { plainAct, retryFrom, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
+import {
+  plainAct,
+  plainCommand,
+  retryFrom,
+  type Plan,
+  type Step,
+  type StepContext,
+} from '../../jobs/plan.ts';
 import type { Queue } from '../../jobs/queue.ts';
 import {
   isPresent,
@@ -163,12 +170,9 @@ function removal({ manager }: UndoPlanTools, packages: () => readonly ChangedPac
   });
   return [
     prepare,
-    {
-      id: 'remove-what-came',
-      label: 'remove',
-      mustSucceed: false,
-      command: (context) => removalCommand(manager, decided.read(context).going),
-    },
+    plainCommand('remove-what-came', 'remove', (context) =>
+      removalCommand(manager, decided.read(context).going),
+    ),
     plainAct('judge-removal', 'check the result', async (context) => {
       const isGoing = decided.read(context).going.length > 0;
       return isGoing && (await around.wasShutOut(context)) ? retryFrom(prepare) : undefined;

@@ -3,7 +3,7 @@ import { isThere } from '../../device/is-there.ts';
 import { isShortage } from '../../device/shortage.ts';
 import { reasonOf } from '../../errors.ts';
 import { slots } from '../../jobs/memory.ts';
-import { plainAct, retryFrom, type Step, type StepContext } from '../../jobs/plan.ts';
+import { plainAct, plainCommand, retryFrom, type Step, type StepContext } from '../../jobs/plan.ts';
 import { changedPackages } from '../half-installed.ts';
 import { isPresent, type InstalledPackage, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
@@ -33,28 +33,18 @@ export function putBackSteps(tools: PutBackTools, round: 1 | 2): Step[] {
       : undefined;
   return [
     prepare,
-    {
-      id: `put-back-files-${round}`,
-      label: 'put back',
-      mustSucceed: false,
-      command: async (context) => {
-        const { files } = toPutBack.read(context).putBack;
-        return files.length === 0 ? undefined : (await manager.restoration()).installFiles(files);
-      },
-    },
+    plainCommand(`put-back-files-${round}`, 'put back', async (context) => {
+      const { files } = toPutBack.read(context).putBack;
+      return files.length === 0 ? undefined : (await manager.restoration()).installFiles(files);
+    }),
     plainAct(`judge-files-${round}`, 'check: put back', (context) =>
       repeatIfShutOut(context, 'files'),
     ),
-    {
-      id: `put-back-offered-${round}`,
-      label: 'put back from feeds',
-      mustSucceed: false,
-      command: async (context) => {
-        const { offered } = toPutBack.read(context).putBack;
-        if (offered.length === 0) return undefined;
-        return (await manager.restoration()).installOffered(offered);
-      },
-    },
+    plainCommand(`put-back-offered-${round}`, 'put back from feeds', async (context) => {
+      const { offered } = toPutBack.read(context).putBack;
+      if (offered.length === 0) return undefined;
+      return (await manager.restoration()).installOffered(offered);
+    }),
     plainAct(`judge-offered-${round}`, 'check: put back from feeds', async (context) => {
       const jump = await repeatIfShutOut(context, 'offered');
       if (jump === undefined) await finish(tools, context);

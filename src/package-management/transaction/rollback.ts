@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Command } from '../../device/command.ts';
 import { KILLED } from '../../jobs/exit-file.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
-import { plainAct, retryFrom, type Step, type StepContext } from '../../jobs/plan.ts';
+import { plainAct, plainCommand, retryFrom, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isClosedCircle, packagesThatCame } from '../dependencies.ts';
 import { changedPackages, halfInstalled } from '../half-installed.ts';
 import type { PackageManager, Repair } from '../manager.ts';
@@ -63,26 +63,16 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
   return [
     plainAct('assess', 'see what is left', (context) => assess(tools, context, work)),
     prepare,
-    {
-      id: 'undo',
-      label: 'undo',
-      mustSucceed: false,
-      command: async (context) => removalCommand(manager, findings.read(context).came),
-    },
+    plainCommand('undo', 'undo', (context) => removalCommand(manager, findings.read(context).came)),
     plainAct('judge-undo', 'check: undo', async (context) => {
       const jump = await repeatIfShutOut(context, 'came');
       if (jump !== undefined) return jump;
       return (await isRemovalUnfinished(tools, context)) ? retryFrom(prepare) : undefined;
     }),
-    {
-      id: 'configure',
-      label: 'configure',
-      mustSucceed: false,
-      command: (context) => {
-        const { half } = findings.read(context);
-        return half.length === 0 ? undefined : commands.configure(half);
-      },
-    },
+    plainCommand('configure', 'configure', (context) => {
+      const { half } = findings.read(context);
+      return half.length === 0 ? undefined : commands.configure(half);
+    }),
     ...(around.mendDamage ?? []),
     ...(around.after ?? []),
     plainAct('settle', 'finish', async (context) => {

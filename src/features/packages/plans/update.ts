@@ -1,4 +1,4 @@
-import { plainAct, retryFrom, type Act, type Plan } from '../../../jobs/plan.ts';
+import { plainAct, plainCommand, retryFrom, type Act, type Plan } from '../../../jobs/plan.ts';
 import { explained } from '../../../package-management/transaction/explained.ts';
 import { feedFailure } from '../../../package-management/failed-feeds.ts';
 import { failureError } from '../../../package-management/failure.ts';
@@ -16,7 +16,7 @@ export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'un
       ...before,
       undo.keepStep({ changeIn: () => undefined, scope }),
       plainAct('keep-lists', 'keep lists', () => lists.backUp()),
-      { id: 'update', label: 'update', mustSucceed: false, command: () => commands.update() },
+      plainCommand('update', 'update', () => commands.update()),
       plainAct('judge', 'check the result', async (context) => {
         if (await around.wasShutOut(context)) return retryFrom(before[0]);
         const failed = await lists.checkFetched(context);

@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { readdir } from 'node:fs/promises';
 import * as v from 'valibot';
-import { plainAct, type Act, type CommandStep, type StepContext } from '../../../jobs/plan.ts';
+import {
+  plainAct,
+  plainCommand,
+  type Act,
+  type CommandStep,
+  type StepContext,
+} from '../../../jobs/plan.ts';
 import type { FeedLists } from '../../manager.ts';
 import type { ProblemCode } from '../../problem.ts';
 import {
@@ -102,19 +108,14 @@ export function listsStep(
   choosesFromFeeds: boolean,
   areListsTooOld: () => Promise<boolean> = () => Promise.resolve(false),
 ): CommandStep {
-  return {
-    id: LISTS_STEP,
-    label: 'fetch lists',
-    mustSucceed: false,
-    command: async (context) => {
-      const { areWanted } = looking.read(context);
-      const isLacking = areWanted || (choosesFromFeeds && !(await hasLists(installation)));
-      if (!isLacking && !(await areListsTooOld())) return undefined;
-      await context.note(isLacking ? LACKING_LISTS : OLD_LISTS);
-      await installation.prepareFolders();
-      return installation.commands.update();
-    },
-  };
+  return plainCommand(LISTS_STEP, 'fetch lists', async (context) => {
+    const { areWanted } = looking.read(context);
+    const isLacking = areWanted || (choosesFromFeeds && !(await hasLists(installation)));
+    if (!isLacking && !(await areListsTooOld())) return undefined;
+    await context.note(isLacking ? LACKING_LISTS : OLD_LISTS);
+    await installation.prepareFolders();
+    return installation.commands.update();
+  });
 }
 
 /** Without any list what is installed would pass for the newest: the job fails, and says why. */

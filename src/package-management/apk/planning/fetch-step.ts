@@ -1,6 +1,12 @@
 import type { Command } from '../../../device/command.ts';
 import { run } from '../../../device/exec.ts';
-import { retryFrom, type Act, type CommandStep, type StepContext } from '../../../jobs/plan.ts';
+import {
+  plainCommand,
+  retryFrom,
+  type Act,
+  type CommandStep,
+  type StepContext,
+} from '../../../jobs/plan.ts';
 import type { TransactionSteps } from '../../manager.ts';
 import type { Ahead } from '../../wait-for-lock.ts';
 import type { Installation } from '../installation.ts';
@@ -50,15 +56,11 @@ const QUICK_LIMITS = { timeoutMs: 5000, maxBytes: 64 * 1024 };
 
 /** Fetches what the plan needs into the cache, and `fetchSmall` did not. */
 export function fetchStep(installation: Installation): CommandStep {
-  return {
-    id: 'fetch-packages',
-    label: 'fetch',
-    mustSucceed: false,
-    command: async (context) =>
-      planned.read(context).isFetched
-        ? undefined
-        : (await whatToFetch(installation, context)).command,
-  };
+  return plainCommand('fetch-packages', 'fetch', async (context) =>
+    planned.read(context).isFetched
+      ? undefined
+      : (await whatToFetch(installation, context)).command,
+  );
 }
 
 /**

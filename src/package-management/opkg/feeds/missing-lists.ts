@@ -1,6 +1,12 @@
 import * as v from 'valibot';
 import { reasonOf } from '../../../errors.ts';
-import { plainAct, retryFrom, type Step, type StepContext } from '../../../jobs/plan.ts';
+import {
+  plainAct,
+  plainCommand,
+  retryFrom,
+  type Step,
+  type StepContext,
+} from '../../../jobs/plan.ts';
 import {
   describeFailed,
   LACKING_LISTS,
@@ -53,12 +59,9 @@ export function listsSteps(
       }
       fetching.write(context, { fetchesLists: true });
     }),
-    {
-      id: 'fetch-lists',
-      label: 'fetch lists',
-      mustSucceed: false,
-      command: (context) => (fetching.read(context).fetchesLists ? commands.update() : undefined),
-    },
+    plainCommand('fetch-lists', 'fetch lists', (context) =>
+      fetching.read(context).fetchesLists ? commands.update() : undefined,
+    ),
     plainAct('check-lists', 'check lists', async (context) => {
       const { job, note } = context;
       if (!fetching.read(context).fetchesLists) {

@@ -3,7 +3,7 @@ import { lstat, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Job } from '../../../jobs/job.ts';
-import { plainAct, type Step, type StepContext } from '../../../jobs/plan.ts';
+import { plainAct, plainCommand, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { readPart } from '../../../device/owner-file.ts';
 import { isPresent, type PackageDatabase } from '../../database.ts';
 import { lasting, transactionSlots } from '../../memory.ts';
@@ -70,15 +70,10 @@ export function damageSteps(
       await removeEmptiedSettings(installation, names, startOf(context.job));
       await lowerVersions(installation.statusFile, context, names);
     }),
-    {
-      id: 'reinstall',
-      label: 'reinstall',
-      mustSucceed: false,
-      command: (context) => {
-        const names = emptiedIn(context);
-        return names.length === 0 ? undefined : commands.upgrade(names);
-      },
-    },
+    plainCommand('reinstall', 'reinstall', (context) => {
+      const names = emptiedIn(context);
+      return names.length === 0 ? undefined : commands.upgrade(names);
+    }),
     plainAct('judge-reinstall', 'check: reinstall', async (context) => {
       const { note } = context;
       const names = emptiedIn(context);

@@ -6,7 +6,7 @@ import type { Command } from '../../../device/command.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
 import { isPrivateFolder } from '../../../device/private-folder.ts';
 import { reasonOf } from '../../../errors.ts';
-import { plainAct, type Step, type StepContext } from '../../../jobs/plan.ts';
+import { plainAct, plainCommand, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { transactionSlots } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
 import { filesInIpk } from '../package-file/ipk-file.ts';
@@ -21,19 +21,14 @@ export function unlistedSteps(
   opkg: (...args: string[]) => Command,
 ): Step[] {
   return [
-    {
-      id: 'fetch-unlisted',
-      label: 'fetch unlisted',
-      mustSucceed: false,
-      command: async (context) => {
-        const names = unlistedIn(context);
-        if (names.length === 0) return undefined;
-        const cwd = folderOf(context.job);
-        await rm(cwd, { recursive: true, force: true });
-        await mkdir(cwd, { mode: 0o700 });
-        return { ...opkg('download', '--', ...names), cwd };
-      },
-    },
+    plainCommand('fetch-unlisted', 'fetch unlisted', async (context) => {
+      const names = unlistedIn(context);
+      if (names.length === 0) return undefined;
+      const cwd = folderOf(context.job);
+      await rm(cwd, { recursive: true, force: true });
+      await mkdir(cwd, { mode: 0o700 });
+      return { ...opkg('download', '--', ...names), cwd };
+    }),
     plainAct('remove-unlisted', 'remove unlisted', async (context) => {
       const { job, note } = context;
       const names = unlistedIn(context);
