@@ -44,7 +44,8 @@ export function parseNames(text: string | undefined): string[] {
   return splitList(text).map(nameOf);
 }
 
-function splitList(text: string | undefined): string[] {
+/** Entries between commas, without the blanks around them. */
+export function splitList(text: string | undefined): string[] {
   if (text === undefined || text === '') return [];
   return text
     .split(',')

@@ -1,8 +1,7 @@
 import { compareVersions, stepsOfComparison } from '../compare-versions.ts';
 import type { PlanBudget } from './budget.ts';
-import type { PackedLists } from './packed-lists.ts';
 import type { PackageRecord } from './records.ts';
-import { namesIn, reachableNames, type Dependency, type RecordRelations } from './relations.ts';
+import { namesIn, reachableNames, type RecordSources } from './relations.ts';
 
 /** A name that opkg has met: of a package, or of something that packages provide. */
 export interface Name {
@@ -21,26 +20,7 @@ export interface Name {
   isResolved: boolean;
 }
 
-/** A version of a package: installed, offered, or both. */
-export interface Candidate {
-  record: PackageRecord;
-  parent: Name;
-  state: string;
-  want: string;
-  isHeld: boolean;
-  isPreferred: boolean;
-  isAuto: boolean;
-  isEssential: boolean;
-  /** Whether a feed has its file. */
-  isOffered: boolean;
-  /** Whether a list of a feed has it. */
-  isListed: boolean;
-  dependencies: readonly Dependency[];
-  conflicts: readonly Dependency[];
-  /** Its own name among them. */
-  provides: readonly Name[];
-  replaces: readonly Name[];
-}
+export type Candidate = ReturnType<typeof candidateOf>;
 
 /**
  * The packages that one run of opkg knows, read as it reads them. What that takes is counted, here
@@ -48,18 +28,13 @@ export interface Candidate {
  */
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
-export interface CatalogueSources {
-  lists: PackedLists;
-  status: readonly PackageRecord[];
+export interface CatalogueSources extends RecordSources {
   architectures: ReadonlyMap<string, number>;
-  /** The names on the command line. */
-  names: readonly string[];
   /**
    * `needed`: opkg goes over the lists until no further name turns out to be needed, as `install`
    * does; `whole`: it reads all of them once, as `upgrade` does; `none`: it needs no lists.
    */
   reading: 'needed' | 'whole' | 'none';
-  relationsOf: (record: PackageRecord) => RecordRelations;
   budget: PlanBudget;
 }
 
@@ -132,12 +107,10 @@ function emptyName(name: string): Name {
   };
 }
 
-interface ReaderTools {
+interface ReaderTools extends Pick<CatalogueSources, 'relationsOf' | 'budget'> {
   nameOf: (name: string) => Name;
   find: (name: string) => Name | undefined;
   priorityOf: (architecture: string) => number;
-  relationsOf: (record: PackageRecord) => RecordRelations;
-  budget: PlanBudget;
 }
 
 /** Reading a paragraph leaves traces in the names it has, even if its package is left aside. */
@@ -150,7 +123,8 @@ function readRecord(record: PackageRecord, isAsked: boolean, tools: ReaderTools)
   if (isNeeded && tools.priorityOf(record.architecture) > 0) insert(candidate, tools);
 }
 
-function candidateOf(record: PackageRecord, tools: ReaderTools): Candidate {
+/** A version of a package: installed, offered, or both. */
+function candidateOf(record: PackageRecord, tools: ReaderTools) {
   const { nameOf, relationsOf, budget } = tools;
   const [want = 'unknown', flags = '', state = 'not-installed'] =
     record.status === '' ? [] : record.status.split(/\s+/);
@@ -166,10 +140,13 @@ function candidateOf(record: PackageRecord, tools: ReaderTools): Candidate {
     isPreferred: flags.split(',').includes('prefer'),
     isAuto: record.isAuto,
     isEssential: record.isEssential,
+    /** Whether a feed has its file. */
     isOffered: record.hasFile,
+    /** Whether a list of a feed has it. */
     isListed: record.status === '',
     dependencies,
     conflicts,
+    /** Its own name among them. */
     provides: [parent, ...provides.map(nameOf)],
     replaces: replaces.map(nameOf),
   };

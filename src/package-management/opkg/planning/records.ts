@@ -4,30 +4,7 @@ import { splitParagraphs } from '../database/stanza.ts';
 import type { OpkgConfig } from '../config.ts';
 import { statusFilesIn, type Installation } from '../installation.ts';
 
-/** What of a paragraph of a list or a status file decides what opkg does; fields as they stand. */
-export interface PackageRecord {
-  /** That offers it; empty for what the device itself has on record. */
-  feed: string;
-  name: string;
-  version: string;
-  architecture: string;
-  depends: string;
-  recommends: string;
-  suggests: string;
-  conflicts: string;
-  provides: string;
-  replaces: string;
-  /** Whether `Conflicts` stands before `Replaces`: only then it comes in the other's place. */
-  isReplacement: boolean;
-  downloadBytes: number;
-  installedBytes: number;
-  /** Whether a feed has its file. */
-  hasFile: boolean;
-  /** `want flags state`, as in `install user installed`; empty in lists. */
-  status: string;
-  isAuto: boolean;
-  isEssential: boolean;
-}
+export type PackageRecord = ReturnType<typeof emptyRecord>;
 
 export function parseStatusRecords(text: string): PackageRecord[] {
   return splitParagraphs(text)
@@ -82,8 +59,10 @@ export function parseRecord(paragraph: string): PackageRecord {
   return record;
 }
 
-export function emptyRecord(): PackageRecord {
+/** What of a paragraph of a list or a status file decides what opkg does; fields as they stand. */
+export function emptyRecord() {
   return {
+    /** That offers it; empty for what the device itself has on record. */
     feed: '',
     name: '',
     version: '',
@@ -94,10 +73,13 @@ export function emptyRecord(): PackageRecord {
     conflicts: '',
     provides: '',
     replaces: '',
+    /** Whether `Conflicts` stands before `Replaces`: only then it comes in the other's place. */
     isReplacement: false,
     downloadBytes: 0,
     installedBytes: 0,
+    /** Whether a feed has its file. */
     hasFile: false,
+    /** `want flags state`, as in `install user installed`; empty in lists. */
     status: '',
     isAuto: false,
     isEssential: false,

@@ -1,51 +1,41 @@
 import { cutLine } from '../../listing.ts';
 import { compareVersions } from '../compare-versions.ts';
+import { splitList } from '../database/stanza.ts';
 import type { PlanBudget } from './budget.ts';
 import type { PackedLists } from './packed-lists.ts';
 import type { PackageRecord } from './records.ts';
 
-/** One name that a field such as `Depends` wants, with the version it wants, if any. */
-export interface Relation {
-  name: string;
-  /** `=`, `<` or `>`; empty if any version will do. */
-  operator: '' | '=' | '<' | '>';
-  version: string;
-}
+export type Relation = NonNullable<ReturnType<typeof parseRelation>>;
+export type Dependency = ReturnType<typeof parseDependencies>[number];
 
-/** An entry of such a field. One of these is enough. */
-export interface Dependency {
-  /** `recommends` may stay unmet, `suggests` is only mentioned. */
-  kind: 'depends' | 'recommends' | 'suggests';
-  anyOf: readonly Relation[];
-  /** As the field has it, for messages; cut. */
-  text: string;
-}
-
-/** `a (>= 1), b | c` as opkg reads it: a name ends at the first blank. */
+/**
+ * `a (>= 1), b | c` as opkg reads it: a name ends at the first blank.
+ * @param kind `recommends` may stay unmet, `suggests` is only mentioned
+ */
 export function parseDependencies(
   text: string,
-  kind: Dependency['kind'] = 'depends',
-): Dependency[] {
-  return text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '')
-    .map((entry) => ({
-      kind,
-      text: cutLine(entry),
-      anyOf: entry
-        .split('|')
-        .map(parseRelation)
-        .filter((relation) => relation !== undefined),
-    }));
+  kind: 'depends' | 'recommends' | 'suggests' = 'depends',
+) {
+  return splitList(text).map((entry) => ({
+    kind,
+    /** As the field has it, for messages; cut. */
+    text: cutLine(entry),
+    /** One of these is enough. */
+    anyOf: entry
+      .split('|')
+      .map(parseRelation)
+      .filter((relation) => relation !== undefined),
+  }));
 }
 
 const RELATION = /^\s*([^\s]+)(?:\s+\(\s*(<<|<=|>=|>>|=|<|>)?\s*([^)]*)\))?/;
 
-function parseRelation(text: string): Relation | undefined {
+/** One name that a field such as `Depends` wants, with the version it wants, if any. */
+function parseRelation(text: string) {
   const [, name, operator = '', version = ''] = RELATION.exec(text) ?? [];
   if (name === undefined) return undefined;
-  const sign = operator.slice(0, 1) as Relation['operator'];
+  /** Empty if any version will do. */
+  const sign = operator.slice(0, 1) as '' | '=' | '<' | '>';
   return { name, operator: sign, version: version.trim() };
 }
 
@@ -114,17 +104,20 @@ function countNames(text: string): number {
   return text === '' ? 0 : text.split(/[,|\s]+/).length + text.length / CHARACTERS;
 }
 
+/** What one run of opkg reads. */
+export interface RecordSources {
+  lists: PackedLists;
+  status: readonly PackageRecord[];
+  /** On the command line. */
+  names: readonly string[];
+  relationsOf: (record: PackageRecord) => RecordRelations;
+}
+
 /**
  * Every name that names on the command line, and what is installed, lead to: by what packages need,
  * exclude, provide and replace. The rest of ten thousand is left unread.
  */
-export function reachableNames(sources: {
-  lists: PackedLists;
-  status: readonly PackageRecord[];
-  names: readonly string[];
-  relationsOf: (record: PackageRecord) => RecordRelations;
-}): Set<string> {
-  const { lists, status, names, relationsOf } = sources;
+export function reachableNames({ lists, status, names, relationsOf }: RecordSources): Set<string> {
   const reached = new Set<string>([...names, ...status.map(({ name }) => name)]);
   const done = new Set<PackageRecord>();
   const visit = (record: PackageRecord): void => {
