@@ -5,25 +5,7 @@ import type { FileRecord } from '../../listing.ts';
 import { namesIn } from './world.ts';
 import { damagedRecord, streamRecord } from './record-file.ts';
 
-/** What `lib/apk/db/installed` says of one package. */
-export interface InstalledRecord {
-  name: string;
-  version: string;
-  architecture: string;
-  origin: string;
-  depends: string[];
-  provides: string[];
-  replaces: string[];
-  /** It comes by itself if all of them are there. */
-  installIf: string[];
-  installedBytes: number;
-  /** Some of its files could not be written (`f:f`). */
-  hasBrokenFiles: boolean;
-  /** One of its scripts failed (`f:s`). */
-  hasBrokenScript: boolean;
-  /** Hashes of files are SHA-256, cut to 20 bytes; else SHA-1. */
-  hasSha256: boolean;
-}
+export type InstalledRecord = NonNullable<ReturnType<typeof recordOf>>;
 
 /** A file that a package has on record, relative to the root. */
 export interface RecordedFile {
@@ -161,7 +143,8 @@ function createParser(path: string, { filesOf, onFile, onFields }: ReadOptions) 
 
 const WANTED: ReadonlySet<number> = new Set(Buffer.from('PVAoDpriIf'));
 
-function recordOf(fields: ReadonlyMap<number, string>): InstalledRecord | undefined {
+/** What `lib/apk/db/installed` says of one package; undefined if it lacks name or version. */
+function recordOf(fields: ReadonlyMap<number, string>) {
   const text = (letter: string): string => fields.get(letter.charCodeAt(0)) ?? '';
   const [name, version, flags] = [text('P'), text('V'), text('f')];
   if (name === '' || version === '') return undefined;
@@ -173,10 +156,14 @@ function recordOf(fields: ReadonlyMap<number, string>): InstalledRecord | undefi
     depends: namesIn(text('D')),
     provides: namesIn(text('p')),
     replaces: namesIn(text('r')),
+    /** It comes by itself if all of them are there. */
     installIf: namesIn(text('i')),
     installedBytes: Number(text('I')) || 0,
+    /** Some of its files could not be written (`f:f`). */
     hasBrokenFiles: flags.includes('f'),
+    /** One of its scripts failed (`f:s`). */
     hasBrokenScript: flags.includes('s'),
+    /** Hashes of files are SHA-256, cut to 20 bytes; else SHA-1. */
     hasSha256: flags.includes('S'),
   };
 }

@@ -18,26 +18,13 @@ export const FIELDS =
 export const SUMMARY_FIELDS =
   'name,version,arch,description,build-time,installed-size,file-size,depends,repositories';
 
-/** What `apk query --format json` prints of a package; keys without a value are left out. */
-export interface QueriedPackage {
-  name: string;
-  version: string;
-  arch: string;
-  description: string;
-  license: string;
-  maintainer: string;
-  url: string;
-  time: number;
-  installedBytes: number;
-  downloadBytes: number;
-  depends: readonly string[];
-  provides: readonly string[];
-  /** URLs of the feeds that offer it. */
-  repositories: readonly string[];
-}
+export type QueriedPackage = ReturnType<typeof readQueried>;
 
-/** Checked by hand: of ten thousand packages a schema takes longer than all else. */
-export function readQueried(object: unknown): QueriedPackage {
+/**
+ * What `apk query --format json` prints of a package; keys without a value are left out. Checked by
+ * hand: of ten thousand packages a schema takes longer than all else.
+ */
+export function readQueried(object: unknown) {
   const found = isObject(object) ? object : {};
   return {
     name: textOf(found.name),
@@ -52,6 +39,7 @@ export function readQueried(object: unknown): QueriedPackage {
     downloadBytes: numberOf(found['file-size']),
     depends: textsOf(found.depends),
     provides: textsOf(found.provides),
+    /** URLs of the feeds that offer it. */
     repositories: textsOf(found.repositories),
   };
 }

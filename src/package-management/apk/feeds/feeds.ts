@@ -2,20 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSmallFile } from '../../../device/owner-file.ts';
 import { EXAMPLE, type Feed, type GarbageLine } from '../../feed-settings.ts';
-import type { FailedFeed } from '../../manager.ts';
 import type { Locations } from '../database/locations.ts';
 import { readWorld, type WorldEntry } from '../database/world.ts';
 
 /** Of a file that its owner edits by hand. */
 const MOST_BYTES = 1024 ** 2;
 const UNREADABLE = `it is no file, or larger than ${MOST_BYTES} bytes`;
-
-/** The feeds that apk's files of repositories name, and lines there that name none. */
-export interface ConfiguredFeeds {
-  feeds: readonly TaggedFeed[];
-  /** Lines that apk passes over; the feed's name is the file and the line. */
-  garbage: readonly FailedFeed[];
-}
 
 export interface TaggedFeed extends Feed {
   /** Without its `@`; empty if it has none. */
@@ -35,8 +27,9 @@ export interface FeedEntry extends TaggedFeed {
  * Reads `repositories.d/*.list` as apk does (apk-repositories(5)): an address a line, with a
  * keyword or a tag before it. apk warns of a line that it does not know and goes on without the
  * feed, so that the owner finds packages gone.
+ * @returns `garbage`: those lines; the feed's name is the file and the line
  */
-export async function readFeeds(folder: string): Promise<ConfiguredFeeds> {
+export async function readFeeds(folder: string) {
   const { entries, garbage } = await readEntries(folder);
   return {
     feeds: entries.flatMap(({ name, url, tag, isEnabled }) =>
@@ -162,18 +155,13 @@ function namesFrom(url: string): string[] {
 /**
  * What feeds with a tag offer is masked: apk takes it for those packages alone that world asks for
  * with the tag, and for what they need (apk-repositories(5), apk-world(5)).
+ * @returns `version`: changes with what is masked; the lists of feeds have versions of their own
  */
-interface Masks {
-  /** Changes with what is masked; the lists of feeds have versions of their own. */
-  version: string;
-  isMasked: (name: string, feedUrl: string) => boolean;
-}
-
-export async function readMasks({ feeds: folder, world }: Locations): Promise<Masks> {
+export async function readMasks({ feeds: folder, world }: Locations) {
   const { feeds } = await readFeeds(folder);
   const open = new Set(feeds.flatMap(({ url, tag }) => (tag === '' ? [url] : [])));
   const tagged = feeds.filter(({ url }) => !open.has(url));
-  if (tagged.length === 0) return { version: '', isMasked: () => false };
+  if (tagged.length === 0) return { version: '', isMasked: (): boolean => false };
   // A world that cannot be read is reported by the jobs that change packages.
   const entries = await readWorld(world).then(
     (found) => found.entries,
@@ -181,7 +169,7 @@ export async function readMasks({ feeds: folder, world }: Locations): Promise<Ma
   );
   return {
     version: entries.map(({ text }) => text).join(' '),
-    isMasked: (name, feedUrl) => {
+    isMasked: (name: string, feedUrl: string): boolean => {
       const tags = tagged.flatMap(({ url, tag }) => (url === feedUrl ? [tag] : []));
       if (tags.length === 0) return false;
       const own = entries.filter((entry) => entry.name === name);

@@ -31,31 +31,26 @@ export function sizeOf({ name, to }: PlannedChange, { offers, records, file }: K
   return { downloadBytes, diskBytes: installedBytes - oldBytes };
 }
 
-/** What a plan takes, and what is free for it, in bytes. */
-export interface Room {
-  /** What the root grows by. */
-  disk: number;
-  /** What is fetched to the cache, which mostly lies in memory; `isShared`: on the root's disk. */
-  download: number;
-  free: number;
-  freeInCache: number;
-  isShared: boolean;
-}
+export type Room = Awaited<ReturnType<typeof measureRoom>>;
 
 /** The room that a plan without packages takes. */
 export const NOTHING = { disk: 0, download: 0, freeInCache: 0, isShared: false };
 
+/** What a plan takes, and what is free for it, in bytes. */
 export async function measureRoom(
   { root, cache }: Pick<Installation, 'root' | 'cache'>,
   sizes: readonly Size[],
-): Promise<Room> {
+) {
   const folder = await cache();
   const sum = (amounts: readonly number[]): number => amounts.reduce((all, one) => all + one, 0);
   return {
+    /** What the root grows by. */
     disk: Math.max(0, sum(sizes.map(({ diskBytes }) => diskBytes))),
+    /** What is fetched to the cache, which mostly lies in memory. */
     download: sum(sizes.map(({ downloadBytes = 0 }) => downloadBytes)),
     free: await freeBytesAt(root),
     freeInCache: await freeBytesAt(folder),
+    /** Whether the cache is on the root's disk. */
     isShared: await isSameDisk(folder, root),
   };
 }

@@ -22,25 +22,7 @@ export const plannedChange = v.object({
 });
 export type PlannedChange = v.InferOutput<typeof plannedChange>;
 
-export interface Simulation {
-  /**
-   * Whether there is a plan. The exit code does not say: it counts each package that is marked
-   * broken, in a plan, too.
-   */
-  isSolved: boolean;
-  exitCode: number | undefined;
-  changes: PlannedChange[];
-  /** Packages that are asked to go and stay, each with those that need it. */
-  kept: { name: string; neededBy: string[] }[];
-  /** What apk says is wrong, in one line; empty if nothing is. */
-  fault: string;
-  /** The same as it was printed. */
-  stderr: string;
-  /** Names that no feed has, each with what requires it, such as `world[NAME]`. */
-  missing: { name: string; requiredBy: string }[];
-  /** Whether a feed's index is not there, as after each boot. */
-  lacksIndex: boolean;
-}
+export type Simulation = ReturnType<typeof parseSimulation>;
 
 const LIMITS = { timeoutMs: 120_000, maxBytes: 8 * 1024 ** 2 };
 
@@ -58,20 +40,26 @@ const CHANGE = new RegExp(
   String.raw`^\(\s*\d+/\d+\) (?:\[.*?\] )?(${VERBS}) ([^\s@]+)(?:@\S+)? \((\S+)(?: -> (\S+))?\)$`,
 );
 
-export function parseSimulation({
-  exitCode,
-  stdout,
-  stderr,
-}: Pick<RunResult, 'exitCode' | 'stdout' | 'stderr'>): Simulation {
+export function parseSimulation(result: Pick<RunResult, 'exitCode' | 'stdout' | 'stderr'>) {
+  const { exitCode, stdout, stderr } = result;
   const lines = stdout.split(/\r?\n/);
   return {
+    /**
+     * Whether there is a plan. The exit code does not say: it counts each package that is marked
+     * broken, in a plan, too.
+     */
     isSolved: /^(?:OK:|ERRORS;|\d+ errors?;)/m.test(stdout),
     exitCode,
     changes: lines.flatMap(parseChange),
+    /** Packages that are asked to go and stay, each with those that need it. */
     kept: parseKept(lines),
+    /** What apk says is wrong, in one line; empty if nothing is. */
     fault: parseFault(stderr),
+    /** The same as it was printed. */
     stderr,
+    /** Names that no feed has, each with what requires it, such as `world[NAME]`. */
     missing: parseMissing(stderr),
+    /** Whether a feed's index is not there, as after each boot. */
     lacksIndex: /^WARNING: opening from cache /m.test(stderr),
   };
 }
@@ -86,11 +74,11 @@ function parseChange(line: string): PlannedChange[] {
 }
 
 /** `World updated, but the following packages are not removed due to:` and a line for each. */
-function parseKept(lines: readonly string[]): Simulation['kept'] {
+function parseKept(lines: readonly string[]) {
   const start = lines.findIndex((line) => line.startsWith('World updated, but the following'));
-  if (start < 0) return [];
+  const kept: { name: string; neededBy: string[] }[] = [];
+  if (start < 0) return kept;
   const end = lines.findIndex((line, index) => index > start && !line.startsWith(' '));
-  const kept: Simulation['kept'] = [];
   for (const line of lines.slice(start + 1, end < 0 ? undefined : end)) {
     const [, name, others = ''] = /^ {2}(\S+):\s*(.*)$/.exec(line) ?? [];
     if (name !== undefined) kept.push({ name, neededBy: wordsOf(others) });
@@ -110,7 +98,7 @@ function parseFault(stderr: string): string {
   return texts.join(' ').slice(0, 600);
 }
 
-function parseMissing(stderr: string): Simulation['missing'] {
+function parseMissing(stderr: string) {
   return Array.from(
     stderr.matchAll(/^ {2}(\S+) \(no such package\):\s+required by: (.+)$/gm),
     ([, name = '', requiredBy = '']) => ({ name, requiredBy }),
