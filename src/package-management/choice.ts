@@ -101,24 +101,16 @@ async function withNewer(
   });
 }
 
-export interface UpgradeChoice {
-  names: string[];
-  /** The best version that the feeds offer, by name. */
-  expected: Record<string, string>;
-  isCurrent: boolean;
-  left: LeftPackage[];
-}
+export type UpgradeChoice = Awaited<ReturnType<typeof chooseUpgrade>>;
 
 /** Leaves out packages whose upgrade would come, or bring one, from a feed without upgrades. */
-export async function chooseUpgrade(
-  tools: PackageTools,
-  asked: readonly string[],
-): Promise<UpgradeChoice> {
+export async function chooseUpgrade(tools: PackageTools, asked: readonly string[]) {
   const { manager } = tools;
   const left = await leftForFeeds(tools, asked);
   const names = asked.filter((name) => !left.some((each) => each.name === name));
   const [database, offers] = [await manager.installed(), await manager.offers(names)];
-  const expected = Object.fromEntries(
+  /** The best version that the feeds offer, by name. */
+  const expected: Record<string, string> = Object.fromEntries(
     [...offers].flatMap(([name, [best]]) => (best === undefined ? [] : [[name, best.version]])),
   );
   const isCurrent = areCurrent({ manager }, { database, expected, names });

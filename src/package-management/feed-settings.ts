@@ -11,7 +11,7 @@ import { ADVICE, feedRemedyOf, type ProblemCode } from './problem.ts';
  * fetched lies in a folder of its own until it is checked.
  */
 export interface FeedSettings {
-  read: () => Promise<FeedSetup>;
+  read: () => Promise<{ feeds: readonly ConfiguredFeed[]; garbage: readonly GarbageLine[] }>;
   /** The address as it is to stand in the file. */
   addressOf: (url: string) => string;
   /** What has to be fetched to check the feed. */
@@ -29,7 +29,7 @@ export interface FeedSettings {
   /** Safe to do again. @throws DepotError unavailable, no_space */
   write: (change: FeedChange) => Promise<void>;
   /** Files and folders of the feeds' settings and keys, and those of their lists. */
-  files: () => Promise<FeedFiles>;
+  files: () => Promise<{ settings: readonly string[]; lists: readonly string[] }>;
   /** The state of the feed's list on the device. */
   stateOf: (feed: Feed) => Promise<FeedState>;
   keys: () => Promise<TrustedKey[]>;
@@ -44,11 +44,6 @@ export interface FeedSettings {
   removeKey: (name: string) => Promise<void>;
 }
 
-export interface FeedFiles {
-  settings: readonly string[];
-  lists: readonly string[];
-}
-
 export interface Feed {
   name: string;
   url: string;
@@ -60,12 +55,7 @@ export interface ConfiguredFeed extends Feed {
   isEnabled: boolean;
 }
 
-export interface FeedSetup {
-  feeds: readonly ConfiguredFeed[];
-  /** Lines that the package manager does not understand. */
-  garbage: readonly GarbageLine[];
-}
-
+/** A line that the package manager does not understand. */
 export interface GarbageLine {
   file: string;
   /** From 1. */

@@ -5,14 +5,12 @@ import type { PreviewedChange } from './preview.ts';
 /** What may cut the owner off when it starts again, or does not. */
 export const RESTARTED = ['network', 'wifi', 'firewall', 'dns', 'web', 'ssh'] as const;
 
-export interface Restart {
-  what: (typeof RESTARTED)[number];
-  package: string;
-}
 export const RESTARTS = v.pipe(
   v.array(v.object({ what: v.picklist(RESTARTED), package: v.string() })),
   v.description('what starts again, so that the change may cut its owner off: see confirm_s'),
 );
+
+export type Restart = v.InferOutput<typeof RESTARTS>[number];
 
 /** A start of one of these names, as far as a `*` says, or the whole name. */
 interface Signs {

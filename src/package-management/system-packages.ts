@@ -18,15 +18,12 @@ export const CONSEQUENCES = {
 type What = keyof typeof CONSEQUENCES;
 const STOPPING = Object.keys(CONSEQUENCES) as readonly What[];
 
-export interface Stopping {
-  what: What;
-  /** A clause. */
-  message: string;
-}
 export const STOPS = v.pipe(
   v.array(v.object({ what: v.picklist(STOPPING), message: v.string() })),
   v.description('what stops working if it is removed, which takes system=1'),
 );
+
+export type Stopping = v.InferOutput<typeof STOPS>[number];
 
 /** Names of packages; the second programs of a line count where the first is not installed. */
 const SERVED_BY: readonly [What, RegExp, (RegExp | undefined)?][] = [

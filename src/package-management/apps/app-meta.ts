@@ -62,12 +62,7 @@ export function appItem(name: string, meta: AppMeta | undefined, installedAt: nu
 /** What the app meta files, `NAME.json`, say by now. Those that did not change are kept. */
 export type MetaReader = () => Promise<Map<PackageName, AppMeta | undefined>>;
 
-interface MetaFile {
-  name: PackageName;
-  path: string;
-  /** Changes with the file. */
-  version: string;
-}
+type MetaFile = Awaited<ReturnType<typeof listFolder>>[number];
 
 /** @param folders if an app has files in several, that in the first one counts */
 export function createMetaReader(folders: readonly string[], log: Log): MetaReader {
@@ -92,7 +87,7 @@ export function createMetaReader(folders: readonly string[], log: Log): MetaRead
   };
 }
 
-async function listFolder(folder: string): Promise<MetaFile[]> {
+async function listFolder(folder: string) {
   const found = (await readdir(folder).catch(() => [])).sort().map(async (file) => {
     const [name, path] = [file.replace(/\.json$/, ''), join(folder, file)];
     if (name === file || !isPackageName(name)) return [];

@@ -212,13 +212,8 @@ async function idsIn(folder: string): Promise<string[]> {
   return (await namesIn(folder)).filter((name) => JOB_ID.test(name));
 }
 
-interface Kept {
-  id: string;
-  bytes: number;
-}
-
 /** What other jobs keep in the same place, oldest first. */
-async function keptBeside({ folder }: Place, jobId: string): Promise<Kept[]> {
+async function keptBeside({ folder }: Place, jobId: string) {
   const others = (await idsIn(folder)).filter((id) => id !== jobId);
   const found = await Promise.all(
     others.map(async (id) => {
@@ -230,7 +225,7 @@ async function keptBeside({ folder }: Place, jobId: string): Promise<Kept[]> {
   return found.sort((one, other) => one.at - other.at);
 }
 
-function sumOf(kept: readonly Kept[]): number {
+function sumOf(kept: readonly { bytes: number }[]): number {
   return kept.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
