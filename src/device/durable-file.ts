@@ -1,4 +1,14 @@
-import { constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  constants,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
@@ -7,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
  */
 export async function replaceFile(
   file: string,
-  content: string | Uint8Array,
+  content: string | Uint8Array | AsyncIterable<Uint8Array>,
   like: number | FileOwnership = 0o600,
 ): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
@@ -21,7 +31,7 @@ export async function replaceFile(
         await handle.chown(like.uid, like.gid);
         await handle.chmod(like.mode);
       }
-      await handle.writeFile(content);
+      await writeFile(handle, content);
       await handle.sync();
     } finally {
       await handle.close();

@@ -1,23 +1,12 @@
-import { constants } from 'node:fs';
-import {
-  chmod,
-  chown,
-  copyFile,
-  lstat,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
+import { lstat, readFile, realpath, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { syncPath } from '../../device/durable-file.ts';
+import { replaceFile } from '../../device/durable-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import { reasonOf } from '../../errors.ts';
 import { releaseOf, stateFolder } from './collect.ts';
 import type { KeptFile, Manifest } from './manifest.ts';
-import { measure } from './write-set.ts';
+import { measure, piecesOf } from './write-set.ts';
 
 /** What stays as it is on a box that is set up like another one. */
 const OF_ONE_BOX =
@@ -76,19 +65,7 @@ export async function writeBack(paths: Paths, { path, mode }: KeptFile, source: 
       return 'no file is there';
     }
     const { uid, gid } = there?.isFile() === true ? there : ownIds();
-    const temporary = `${target}.${process.pid}.new`;
-    await rm(temporary, { force: true });
-    try {
-      await copyFile(source, temporary, constants.COPYFILE_EXCL);
-      await chown(temporary, uid, gid);
-      await chmod(temporary, mode);
-      await syncPath(temporary);
-      await rename(temporary, target);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
-    await syncPath(folder);
+    await replaceFile(target, piecesOf(source), { mode, uid, gid });
     return undefined;
   } catch (error) {
     return reasonOf(error);
