@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { hasEntry } from '../../../device/is-there.ts';
 import type { Failure } from '../../failure.ts';
 import type { PackageDatabase } from '../../database.ts';
-import { readInstalled } from '../database/installed-db.ts';
+import { readFilesOf } from '../database/installed-db.ts';
 import type { Locations } from '../database/locations.ts';
 import { explain } from './failure.ts';
 import type { PlannedChange } from '../planning/simulation.ts';
@@ -45,15 +45,9 @@ export async function missingIn(
   { root, locations, output }: { root: string; locations: Locations; output: Output },
 ): Promise<Failure | undefined> {
   const came = new Set(changes.flatMap(({ name, to }) => (to === undefined ? [] : [name])));
-  const files: { path: string; name: string }[] = [];
-  await readInstalled(locations.installed, {
-    filesOf: (name) => came.has(name),
-    onFile: ({ path }, name) => {
-      if (!path.startsWith('etc/')) files.push({ path, name });
-    },
-  });
-  for (const { path, name } of files) {
-    if (await hasEntry(join(root, path))) continue;
+  const { files } = await readFilesOf(locations.installed, (name) => came.has(name));
+  for (const { path, owner: name } of files) {
+    if (path.startsWith('etc/') || (await hasEntry(join(root, path)))) continue;
     const reason = `${name} is on record, and /${path} of it is not there`;
     return saidOf(name, output, { code: 'damaged_package', package: name, reason });
   }

@@ -168,6 +168,16 @@ function recordOf(fields: ReadonlyMap<number, string>) {
   };
 }
 
+/** The files of some packages, with their owners, and the records of all. */
+export async function readFilesOf(file: string, isWanted: (name: string) => boolean) {
+  const files: (RecordedFile & { owner: string })[] = [];
+  const records = await readInstalled(file, {
+    filesOf: isWanted,
+    onFile: (entry, owner) => void files.push({ ...entry, owner }),
+  });
+  return { records, files };
+}
+
 /** The identity (`C:`) of each package: two builds of one version differ in it. */
 export async function readHashes(file: string): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
@@ -201,14 +211,10 @@ export async function fileRecords(installed: string, listFolder: string): Promis
   const isConfig = (path: string): boolean =>
     !PROGRAMS.test(path) &&
     (config.has(path) || [...config].some((line) => line.endsWith('/') && path.startsWith(line)));
-  const found: { file: RecordedFile; owner: string }[] = [];
-  const packages = await readInstalled(installed, {
-    filesOf: () => true,
-    onFile: (file, owner) => void found.push({ file, owner }),
-  });
-  return found.map(({ file: { path: name, hash, mode = 0o644, uid = 0 }, owner }) => {
+  const { records, files } = await readFilesOf(installed, () => true);
+  return files.map(({ path: name, hash, mode = 0o644, uid = 0, owner }) => {
     const path = `/${name}`;
-    const algorithm = packages.get(owner)?.hasSha256 === true ? 'sha256' : 'sha1';
+    const algorithm = records.get(owner)?.hasSha256 === true ? 'sha256' : 'sha1';
     const digits = Buffer.from(hash.slice('Q1'.length), 'base64').toString('hex');
     return {
       owner,

@@ -5,7 +5,7 @@ import { failureError } from '../../failure.ts';
 import { listNames } from '../../names.ts';
 import type { PackageContent } from '../package-file/apk-file.ts';
 import { isEssential } from '../database/database.ts';
-import { readInstalled, type InstalledRecord } from '../database/installed-db.ts';
+import { readFilesOf, readInstalled, type InstalledRecord } from '../database/installed-db.ts';
 import type { Locations } from '../database/locations.ts';
 import type { PlannedChange } from './simulation.ts';
 
@@ -91,13 +91,10 @@ export async function checkEssential(
 ): Promise<void> {
   if (own === undefined || !isEssential(own)) return;
   const brought = new Set(contents.flatMap(({ files }) => files));
-  const lost: string[] = [];
-  await readInstalled(locations.installed, {
-    filesOf: (name) => name === own,
-    onFile: ({ path }) => {
-      if (!brought.has(path) && !path.startsWith(LISTS)) lost.push(`/${path}`);
-    },
-  });
+  const { files } = await readFilesOf(locations.installed, (name) => name === own);
+  const lost = files
+    .filter(({ path }) => !brought.has(path) && !path.startsWith(LISTS))
+    .map(({ path }) => `/${path}`);
   if (lost.length === 0) return;
   const named = listNames(lost, MOST_FILES);
   throw failureError(purpose, {

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { hasEntry } from '../../../device/is-there.ts';
 import { followTrusted } from '../../../device/private-folder.ts';
 import {
+  readFilesOf,
   readInstalled,
   type InstalledRecord,
   type RecordedFile,
@@ -34,15 +35,7 @@ export async function findLeftovers(
   isRecordDoubted: boolean,
 ): Promise<Leftovers> {
   const names = new Set(changes.map(({ name }) => name));
-  const files = new Map<string, RecordedFile[]>();
-  const records = await readInstalled(locations.installed, {
-    filesOf: (name) => names.has(name),
-    onFile: (file, owner) => {
-      const its = files.get(owner);
-      if (its === undefined) files.set(owner, [file]);
-      else its.push(file);
-    },
-  });
+  const { records, files } = await readFilesOf(locations.installed, (name) => names.has(name));
   const found: Leftovers = { installed: [], changed: [], removed: [] };
   for (const { action, name, from, to } of changes) {
     const record = records.get(name);
@@ -54,10 +47,8 @@ export async function findLeftovers(
     const doubted = isRecordDoubted ? [from, to] : [from];
     if (from === to || !doubted.includes(record.version)) continue;
     const isGoing = action === 'Purging';
-    const isFaulty = await hasFault(record, files.get(name), {
-      root,
-      absent: isGoing ? absent : undefined,
-    });
+    const its = files.filter(({ owner }) => owner === name);
+    const isFaulty = await hasFault(record, its, { root, absent: isGoing ? absent : undefined });
     if (isFaulty) found[isGoing ? 'removed' : 'changed'].push(name);
   }
   return found;
@@ -80,7 +71,7 @@ async function isAnyThere(
  */
 async function hasFault(
   record: InstalledRecord,
-  files: readonly RecordedFile[] = [],
+  files: readonly RecordedFile[],
   { root, absent }: { root: string; absent: readonly string[] | undefined },
 ): Promise<boolean> {
   for (const { path, hash } of files) {
@@ -102,14 +93,8 @@ export async function absentSettings(
   { root, locations }: Pick<Installation, 'root' | 'locations'>,
 ): Promise<string[]> {
   if (names.length === 0) return [];
-  const settings: string[] = [];
-  await readInstalled(locations.installed, {
-    filesOf: (name) => names.includes(name),
-    onFile: ({ path }) => {
-      if (isSetting(path)) settings.push(path);
-    },
-  });
-  return findAbsent(root, settings);
+  const { files } = await readFilesOf(locations.installed, (name) => names.includes(name));
+  return findAbsent(root, files.map(({ path }) => path).filter(isSetting));
 }
 
 /** `Q1` and 20 bytes: SHA-1, or the beginning of SHA-256; of a link that of its target. */
