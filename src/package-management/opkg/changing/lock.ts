@@ -27,18 +27,15 @@ export async function ownLockFile(path: string): Promise<void> {
       await (await open(file, 'wx', 0o640)).close();
       return;
     } catch (error) {
-      if (attempt === MOST_ATTEMPTS) throw cannotOwn(path, error);
+      if (attempt < MOST_ATTEMPTS) continue;
+      const message = `cannot run opkg: its lock file ${path} is not root's: ${reasonOf(error)}`;
+      throw new DepotError('unavailable', message, { cause: error });
     }
   }
 }
 
 /** Somebody may put theirs in its place again, in between. */
 const MOST_ATTEMPTS = 5;
-
-function cannotOwn(path: string, cause: unknown): DepotError {
-  const message = `cannot run opkg: its lock file ${path} is not root's: ${reasonOf(cause)}`;
-  return new DepotError('unavailable', message, { cause });
-}
 
 /** What of the installation it takes to be let in. */
 interface Entrance {

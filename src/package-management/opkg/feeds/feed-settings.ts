@@ -48,7 +48,6 @@ export function createFeedSettings(
     assertFileName(name);
     return openTrustedFolder((await readConfig()).listsDir, 0o755);
   };
-  const keys = () => readKeys(keyFolder);
   // A feed that is not there yet will be.
   const isGzip = async (name: string): Promise<boolean> => {
     const { feeds } = await readSetup(configFiles(paths));
@@ -81,7 +80,8 @@ export function createFeedSettings(
       if (fault !== undefined) throw unusableFeed(feed, 'damaged_package', fault);
       if (!(await readConfig()).checksSignatures) return;
       const own = key === undefined ? [] : [readKey(key)];
-      await checkSignature(feed, folder, [...own, ...(await keys()).map(({ key: each }) => each)]);
+      const trusted = (await readKeys(keyFolder)).map(({ key: each }) => each);
+      await checkSignature(feed, folder, [...own, ...trusted]);
     },
     adopt: async ({ name }, folder) => {
       const lists = await listsDir({ name });
@@ -106,27 +106,20 @@ export function createFeedSettings(
       const updatedAt = Math.floor(list.mtimeMs / 1000);
       return { updatedAt, ...(keyId === undefined ? {} : { keyId }) };
     },
-    ...createKeySettings(keyFolder, keys),
+    keys: async () => (await readKeys(keyFolder)).map(({ key, file }) => ({ id: key.id, file })),
+    newKeyName: (text) => newKeyName(text, keyFolder),
+    ...keyFiles(keyFolder),
   };
 }
 
-function createKeySettings(
-  keyFolder: string,
-  keys: () => Promise<{ key: UsignKey; file: string }[]>,
-): Pick<FeedSettings, 'keys' | 'newKeyName' | 'addKey' | 'removeKey'> {
-  return {
-    keys: async () => (await keys()).map(({ key, file }) => ({ id: key.id, file })),
-    newKeyName: async (text) => {
-      const key = readKey(text);
-      const file = join(await openTrustedFolder(keyFolder, 0o755), key.id);
-      const known = parseUsignKey((await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
-      if (known?.bytes.equals(key.bytes) === true) return undefined;
-      if (known === undefined) return key.id;
-      const message = `cannot add the key ${key.id}: another one of that id is trusted already`;
-      throw new DepotError('bad_request', message);
-    },
-    ...keyFiles(keyFolder),
-  };
+async function newKeyName(text: string, keyFolder: string): Promise<string | undefined> {
+  const key = readKey(text);
+  const file = join(await openTrustedFolder(keyFolder, 0o755), key.id);
+  const known = parseUsignKey((await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
+  if (known?.bytes.equals(key.bytes) === true) return undefined;
+  if (known === undefined) return key.id;
+  const message = `cannot add the key ${key.id}: another one of that id is trusted already`;
+  throw new DepotError('bad_request', message);
 }
 
 /** opkg writes the list under the feed's name: one with a slash would leave the folder. */

@@ -86,7 +86,7 @@ async function summarizeList(
     for await (const piece of readPieces(file)) {
       // As one text: each decoded by itself would keep the buffers of some hundred pieces waiting.
       for (const paragraph of piece.toString().split(EMPTY_LINES)) {
-        const offer = summarizeParagraph(paragraph, feed);
+        const offer = summaryOf(parseStanza(paragraph), feed);
         if (isUsable(offer, architectures) && !visit(offer)) return false;
       }
     }
@@ -164,10 +164,6 @@ function describeParagraph(paragraph: string, feed = ''): OpkgDescription {
     maintainer: line('Maintainer'),
     sha256: line('SHA256sum') || undefined,
   };
-}
-
-function summarizeParagraph(paragraph: string, feed: string): OpkgSummary {
-  return summaryOf(parseStanza(paragraph), feed);
 }
 
 function summaryOf(stanza: Stanza, feed: string): OpkgSummary {
