@@ -161,14 +161,8 @@ async function setHold(tools: StoreTools, subject: string, isHeld: boolean): Pro
   await catalog.refresh();
 }
 
-type Submit = (
-  kind: string,
-  subject: string,
-  params?: Record<string, string | undefined>,
-) => Promise<Response>;
-
-function createSubmit({ submit }: Pick<StoreTools, 'submit'>): Submit {
-  return async (kind, subject, params = {}) => {
+function createSubmit({ submit }: Pick<StoreTools, 'submit'>) {
+  return async (kind: string, subject: string, params: Record<string, string | undefined> = {}) => {
     const given = Object.fromEntries(
       Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
