@@ -25,10 +25,7 @@ import { createChangeThrottle } from './change-throttle.ts';
 export type Catalog = ReturnType<typeof createCatalog>;
 
 /** A JSON body and its entity tag, both made once for each change of what is installed. */
-export interface PreparedAnswer {
-  body: Uint8Array<ArrayBuffer>;
-  etag: string;
-}
+type PreparedAnswer = ReturnType<typeof withTag<Uint8Array<ArrayBuffer>>>;
 
 export type AppStatus =
   | (AppItem & { installed: boolean })

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { isThere } from '../../device/is-there.ts';
 import { findOwnFolder, openTrustedFolder } from '../../device/private-folder.ts';
-import { DepotError, isCausedBy } from '../../errors.ts';
+import { DepotError, isCausedBy, succeeds } from '../../errors.ts';
 import type { BackendContext } from '../manager.ts';
 import { createConfigReader, type OpkgConfig } from './config.ts';
 import { ownLockFile, readLockHolder } from './changing/lock.ts';
@@ -85,13 +85,11 @@ export function statusFileIn(destination: string): string {
  */
 export async function statusFilesIn({ destinations }: OpkgConfig): Promise<string[]> {
   const [first, ...others] = destinations.map(statusFileIn);
-  const isOurs = others.map((file) =>
-    findOwnFolder(dirname(file), undefined).then(
-      () => [file],
-      () => [],
-    ),
+  const areOurs = await Promise.all(
+    others.map((file) => succeeds(findOwnFolder(dirname(file), undefined))),
   );
-  return [...(first === undefined ? [] : [first]), ...(await Promise.all(isOurs)).flat()];
+  const ours = others.filter((_, index) => areOurs[index]);
+  return first === undefined ? ours : [first, ...ours];
 }
 
 const STATUS_REMEDY =

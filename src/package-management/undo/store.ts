@@ -6,7 +6,7 @@ import { createDiskAsking } from '../../device/disk/patience.ts';
 import { readOwnSpace, readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
-import { reasonOf } from '../../errors.ts';
+import { reasonOf, succeeds } from '../../errors.ts';
 import type { Place } from './record.ts';
 
 /**
@@ -196,12 +196,8 @@ async function answering(disks: readonly Place[], answers: (folder: string) => P
 
 async function isOurs(folder: string): Promise<boolean> {
   // A start without one, as after a boot, needs no file handles, which Node would load for it.
-  return lstat(folder)
-    .then(() => openPrivateFolder(folder, { isMade: false }))
-    .then(
-      (handle) => handle.close().then(() => true),
-      () => false,
-    );
+  const opening = lstat(folder).then(() => openPrivateFolder(folder, { isMade: false }));
+  return succeeds(opening.then((handle) => handle.close()));
 }
 
 async function namesIn(folder: string): Promise<string[]> {
