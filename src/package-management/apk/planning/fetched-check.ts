@@ -33,13 +33,14 @@ export async function checkFetched(
   const files = await findDownloads(downloads, await installation.cache());
   const missing = downloads.filter(({ name }) => !files.has(name));
   if (missing.length > 0) throw await notFetched(context, purpose, missing);
-  if (change.file !== undefined) files.set(change.file.name, await verified(installation, change));
+  const { file: given } = change;
+  if (given !== undefined) files.set(given.name, await verified(installation, given));
   const contents: PackageContent[] = [];
   for (const [name, file] of files) {
     contents.push(await readContent(file, { purpose, name, most: await freeBytesAt(root) }));
   }
   await checkClashes(purpose, contents, { changes, locations });
-  await checkEssential(purpose, contents, { own: change.file?.name, locations });
+  await checkEssential(purpose, contents, { own: given?.name, locations });
   const gone = changes.filter(({ action }) => action === 'Purging').map(({ name }) => name);
   const folders = new Set(
     contents.flatMap(({ files: paths }) => paths.map((path) => dirname(path))),
@@ -48,7 +49,7 @@ export async function checkFetched(
     jobId: context.job.id,
     verb: change.verb,
     names: [...change.names],
-    ...(change.file === undefined ? {} : { file: change.file }),
+    ...(given && { file: given }),
     changes,
     kept: await keepPackages(installation, changes, [...files.values()]),
     absent: await absentSettings(gone, installation),
@@ -121,18 +122,16 @@ async function notFetched(
 }
 
 /** Read to its end: apk runs the script before it finds a package damaged. */
-async function verified({ commands }: Installation, { file }: PackageChange): Promise<string> {
-  const path = file?.path ?? '';
+async function verified(
+  { commands }: Installation,
+  { path, name }: { path: string; name: string },
+): Promise<string> {
   const command = commands.apk('verify', '--allow-untrusted', '--', path);
   const limits = { timeoutMs: 120_000, maxBytes: 64 * 1024 };
   const { exitCode, stdout } = await run(command, limits);
   if (exitCode === 0) return path;
   const why = stdout.trim().split('\n').at(-1)?.split(': ').at(-1) ?? 'it is damaged';
-  throw failureError(`install ${file?.name ?? path}`, {
-    code: 'damaged_package',
-    ...(file === undefined ? {} : { package: file.name }),
-    reason: why,
-  });
+  throw failureError(`install ${name}`, { code: 'damaged_package', package: name, reason: why });
 }
 
 /**
