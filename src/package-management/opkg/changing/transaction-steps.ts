@@ -6,7 +6,7 @@ import { fileVersionSync } from '../../../device/file-version.ts';
 import { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import { plainAct, type Act, type StepContext } from '../../../jobs/plan.ts';
-import { failureError, type Failure } from '../../failure.ts';
+import { failureError } from '../../failure.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { PackageChange, TransactionSteps } from '../../manager.ts';
 import { lasting, transactionSlots } from '../../memory.ts';
@@ -85,7 +85,7 @@ export function createTransactionSteps(
       const before = (await statusCopy.read()) ?? after;
       await auto.update(before, after);
       await damaged.update(after);
-      if (reason !== undefined) return damagedRecord(reason);
+      if (reason !== undefined) return { code: 'damaged_database', reason, remedy: RECORDS_BACK };
       return (await import('./content-check.ts')).findHollow(before, installation);
     },
     // Should the file be damaged before the next job, it comes back with what this one did.
@@ -135,10 +135,7 @@ async function needRoom(installation: Installation, change?: PackageChange): Pro
   throw new DepotError('no_space', message, { explanation: { code, remedy } });
 }
 
-function damagedRecord(reason: string): Failure {
-  const remedy = 'The records are as they were before: start the task again.';
-  return { code: 'damaged_database', reason, remedy };
-}
+const RECORDS_BACK = 'The records are as they were before: start the task again.';
 
 interface Preparation {
   change: PackageChange | undefined;

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { lstat, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { Job } from '../../../jobs/job.ts';
 import { plainAct, plainCommand, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { readPart } from '../../../device/owner-file.ts';
 import { isPresent, type PackageDatabase } from '../../database.ts';
@@ -20,7 +19,7 @@ import {
 import { LARGEST_EMPTY_BYTES } from '../changing/content-check.ts';
 import { readConffiles } from '../database/status-paragraphs.ts';
 import { lowerVersions, restoreVersions, type Damaged } from './damaged.ts';
-import { unlistedIn, unlistedSteps } from './unlisted.ts';
+import { unlisted, unlistedSteps } from './unlisted.ts';
 
 export interface DamageTools extends ListsTools {
   commands: OpkgCommands;
@@ -41,7 +40,7 @@ export function damageSteps(
     plainAct('look-for-damage', 'look for damage', async (context) => {
       const { job, note } = context;
       if (!isDoubtful(context)) return undefined;
-      const since = startOf(job);
+      const since = job.startedAt ?? job.createdAt;
       const database = await installation.read();
       const inDoubt = (await writtenAfter(installation.infoDir, since)).filter((name) =>
         isPresent(database.get(name)),
@@ -59,24 +58,25 @@ export function damageSteps(
       await note(`the power cut damaged files of ${emptied.join(', ')}: installed again`);
     }),
     ...listsSteps(installation, tools, (context) => {
-      return emptiedIn(context).length + unlistedIn(context).length > 0;
+      return [...inRepair.read(context).emptied, ...unlisted.read(context).unlisted].length > 0;
     }),
     ...unlistedSteps(installation, commands.opkg),
     plainAct('prepare-reinstall', 'prepare reinstall', async (context) => {
-      const names = emptiedIn(context);
+      const { emptied: names } = inRepair.read(context);
       if (names.length === 0) return undefined;
       await installation.prepareFolders();
       await waitForOpkg(installation, context);
-      await removeEmptiedSettings(installation, names, startOf(context.job));
+      const { startedAt, createdAt } = context.job;
+      await removeEmptiedSettings(installation, names, startedAt ?? createdAt);
       await lowerVersions(installation.statusFile, context, names);
     }),
     plainCommand('reinstall', 'reinstall', (context) => {
-      const names = emptiedIn(context);
+      const { emptied: names } = inRepair.read(context);
       return names.length === 0 ? undefined : commands.upgrade(names);
     }),
     plainAct('judge-reinstall', 'check: reinstall', async (context) => {
       const { note } = context;
-      const names = emptiedIn(context);
+      const { emptied: names } = inRepair.read(context);
       if (names.length === 0) return undefined;
       await restoreVersions(installation.statusFile, context);
       const database = await installation.read();
@@ -96,14 +96,6 @@ function isDoubtful(context: StepContext): boolean {
 }
 
 const inRepair = transactionSlots('the damage', { emptied: v.optional(v.array(v.string()), []) });
-
-function startOf({ startedAt, createdAt }: Job): number {
-  return startedAt ?? createdAt;
-}
-
-function emptiedIn(context: StepContext): readonly string[] {
-  return inRepair.read(context).emptied;
-}
 
 type Locations = Pick<Installation, 'infoDir' | 'destination' | 'statusFile'>;
 

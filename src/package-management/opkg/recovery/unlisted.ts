@@ -22,7 +22,7 @@ export function unlistedSteps(
 ): Step[] {
   return [
     plainCommand('fetch-unlisted', 'fetch unlisted', async (context) => {
-      const names = unlistedIn(context);
+      const { unlisted: names } = unlisted.read(context);
       if (names.length === 0) return undefined;
       const cwd = folderOf(context.job);
       await rm(cwd, { recursive: true, force: true });
@@ -31,7 +31,7 @@ export function unlistedSteps(
     }),
     plainAct('remove-unlisted', 'remove unlisted', async (context) => {
       const { job, note } = context;
-      const names = unlistedIn(context);
+      const { unlisted: names } = unlisted.read(context);
       if (names.length === 0) return undefined;
       const folder = folderOf(job);
       const since = job.startedAt ?? job.createdAt;
@@ -63,10 +63,6 @@ export function unlistedSteps(
 export const unlisted = transactionSlots('the files in no record', {
   unlisted: v.optional(v.array(v.string()), []),
 });
-
-export function unlistedIn(context: StepContext): readonly string[] {
-  return unlisted.read(context).unlisted;
-}
 
 /** In memory on most devices. The id is nobody's to guess. */
 function folderOf({ id }: StepContext['job']): string {
