@@ -38,14 +38,17 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
       }
       const rest = { left: isWithoutContent(type) ? 0 : sizeBytes };
       const padding = paddingOf(rest.left);
+      const content = contentOf(reader, rest);
       yield {
         name: long.name ?? nameIn(header),
         type,
         target: long.target ?? textIn(header, 157, 100),
         sizeBytes: rest.left,
-        content: contentOf(reader, rest),
+        content,
       };
       long = {};
+      // Whoever stopped reading it may still wait for a piece.
+      await content.return(undefined);
       await reader.skip(rest.left + padding);
     }
   } finally {

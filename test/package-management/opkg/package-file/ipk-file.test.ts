@@ -62,6 +62,23 @@ test('one that is refused, though most of it was not read, is not left open', as
   await expect.poll(openFiles).toEqual([]);
 });
 
+test('what stands behind the end of the files is passed over, and what follows them is read', async () => {
+  const entry = (name: string, content: Buffer | string): TarEntry => ({
+    ...{ name, mode: 0o644 },
+    content: Buffer.from(content),
+  });
+  const control = createTar([entry('./control', 'Package: hello\nVersion: 1\n')]);
+  const files = Buffer.concat([createTar([entry('./usr/a', 'x')]), randomBytes(6 * MIB)]);
+  const members = [
+    entry('./debian-binary', '2.0\n'),
+    entry('./data.tar.gz', gzipSync(files)),
+    entry('./control.tar.gz', gzipSync(control)),
+  ];
+  await writeFile(join(folder, 'a.ipk'), gzipSync(createTar(members)));
+
+  expect(await inspectIpk(join(folder, 'a.ipk'), 64 * MIB)).toMatchObject({ name: 'hello' });
+});
+
 test('names longer than a tar header has room for are read', async () => {
   const { bytes } = createIpk(
     simplePackage('hello', { files: { [`/usr/share/${'a'.repeat(60)}/x`]: 'x' } }),
