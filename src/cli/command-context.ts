@@ -23,7 +23,7 @@ export async function printRows(
   answer: unknown,
   { headings, rows, none }: Rows,
 ): Promise<number> {
-  if (invocation.isJson) await output.printJson(answer);
+  if (invocation.given.has('json')) await output.printJson(answer);
   else if (rows.length === 0) output.say(none);
   else await output.print(formatTable(headings, rows, output.look));
   return 0;
@@ -35,7 +35,7 @@ export async function printFields(
   answer: unknown,
   fields: readonly (readonly [string, string])[],
 ): Promise<number> {
-  if (invocation.isJson) await output.printJson(answer);
+  if (invocation.given.has('json')) await output.printJson(answer);
   else await output.print(formatFields(fields, output.look));
   return 0;
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { reasonOf, systemCode } from '../errors.ts';
-import { parseTarget, usualUrl, type Target } from './target.ts';
+import { parseTarget, usualUrl } from './target.ts';
 import {
   COMMAND_NAMES,
   commandText,
@@ -10,33 +10,15 @@ import {
 } from './usage/commands.ts';
 import { usageOf } from './usage/help.ts';
 import { nearest } from '../nearest.ts';
-import { COMMON_OPTIONS, OWN_OPTIONS, ownOption, type OptionText } from './usage/options.ts';
+import {
+  COMMON_OPTIONS,
+  OWN_OPTIONS,
+  ownOption,
+  type OptionName,
+  type OptionText,
+} from './usage/options.ts';
 
-export interface Invocation {
-  command: CommandName;
-  names: string[];
-  target: Target;
-  /** A session of the device's panel. */
-  session: string | undefined;
-  /** Who logs in. */
-  user: string | undefined;
-  /** Parameters of the operation, beside the package. */
-  parameters: Record<string, string>;
-  /** A file with the public key of a feed. */
-  keyFile: string | undefined;
-  isJson: boolean;
-  isDetached: boolean;
-  isFollowing: boolean;
-  isCheckOnly: boolean;
-  isDryRun: boolean;
-  /** Whether nobody is to be asked. */
-  isAgreed: boolean;
-  isAll: boolean;
-  isUpgradableOnly: boolean;
-  isNamesOnly: boolean;
-  /** `depotctl` with the options that lead to the same daemon, for hints that can be pasted. */
-  self: string;
-}
+export type Invocation = ReturnType<typeof checkInvocation>;
 
 export type CommandLine =
   | { invocation: Invocation }
@@ -65,12 +47,11 @@ const ALL_OPTIONS: Readonly<Record<string, OptionText>> = { ...OWN_OPTIONS, ...C
 /** @throws Error that names the option that is not known, and the one that was probably meant */
 function parse(words: string[]): { values: Values; positionals: string[] } {
   try {
-    const { values, positionals } = parseArgs({
+    return parseArgs({
       args: words,
       options: Object.fromEntries(Object.entries(ALL_OPTIONS).map(option)),
       allowPositionals: true,
     });
-    return { values: values, positionals };
   } catch (error) {
     if (systemCode(error) === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') throw valueProblem(error);
     if (systemCode(error) !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error;
@@ -122,7 +103,7 @@ function checkCommand(word: string): CommandName {
   );
 }
 
-function checkInvocation(values: Values, [word, ...names]: string[]): Invocation {
+function checkInvocation(values: Values, [word, ...names]: string[]) {
   if (word === undefined) {
     throw new Error(`cannot do anything without a command: ${COMMAND_NAMES.join(', ')}`);
   }
@@ -135,19 +116,17 @@ function checkInvocation(values: Values, [word, ...names]: string[]): Invocation
     command,
     names,
     target: parseTarget(url ?? usualUrl(), base),
+    /** A session of the device's panel. */
     session: checkSession(textOf(values, 'session')),
+    /** Who logs in. */
     user: textOf(values, 'user'),
+    /** Parameters of the operation, beside the package. */
     parameters: parametersOf(values),
+    /** A file with the public key of a feed. */
     keyFile: textOf(values, 'key'),
-    isJson: values.json === true,
-    isDetached: values.detach === true,
-    isFollowing: values.follow === true,
-    isCheckOnly: values.check === true,
-    isDryRun: values['dry-run'] === true,
-    isAgreed: values.yes === true,
-    isAll: values.all === true,
-    isUpgradableOnly: values.upgradable === true,
-    isNamesOnly: values.names === true,
+    /** The options that are there, with a value or without. */
+    given: new Set(Object.keys(values) as OptionName[]),
+    /** `depotctl` with the options that lead to the same daemon, for hints that can be pasted. */
     self: [
       'depotctl',
       ...(url === undefined ? [] : [`--url ${url}`]),

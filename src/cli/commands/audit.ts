@@ -14,7 +14,7 @@ export async function verifyDevice(context: CommandContext): Promise<number> {
   const listeners = listIn(answer, 'listeners');
   const unseen = listIn(answer, 'unseen').map(String);
   const isClean = [differing, setId, listeners, unseen].every((each) => each.length === 0);
-  if (invocation.isJson) await output.printJson(answer);
+  if (invocation.given.has('json')) await output.printJson(answer);
   else {
     const { word } = output.look;
     const found = [
@@ -63,7 +63,7 @@ export async function matchAdvisories(context: CommandContext): Promise<number> 
     const answer = await client.post('admin/system/advisories', { advisories: `[${batch}]` });
     affected.push(...listIn(answer, 'affected'));
   }
-  if (invocation.isJson) await output.printJson(affected);
+  if (invocation.given.has('json')) await output.printJson(affected);
   else {
     output.say(`${advisories.length} advisories, ${affected.length} of them concern this device`);
     const rows = affected.map((entry) =>

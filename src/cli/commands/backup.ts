@@ -15,7 +15,7 @@ export async function backUp(context: CommandContext): Promise<number> {
     throw new DepotError('bad_request', `cannot write ${file}: it is there already`);
   }
   const code = await submitJobs({ ...context, invocation: { ...invocation, names: [] } });
-  if (code !== 0 || invocation.isDetached) return code;
+  if (code !== 0 || invocation.given.has('detach')) return code;
   const made = listIn(await client.get('admin/store/backups'), 'backups').find(
     (backup) => textIn(backup, 'reason') === 'asked',
   );
@@ -74,19 +74,20 @@ export async function restore(context: CommandContext): Promise<number> {
     throw error;
   });
   await showPlan(context, plan);
-  const isAsked = output.isInteractive && !invocation.isAgreed && !invocation.isJson;
-  const answer = isAsked && !invocation.isDryRun ? await mayGoOn(output, plan) : 'yes';
-  if (invocation.isDryRun || answer !== 'yes') {
+  const isAsked =
+    output.isInteractive && !invocation.given.has('yes') && !invocation.given.has('json');
+  const answer = isAsked && !invocation.given.has('dry-run') ? await mayGoOn(output, plan) : 'yes';
+  if (invocation.given.has('dry-run') || answer !== 'yes') {
     await removeSent();
     if (answer === 'interrupted') output.interrupt();
-    return invocation.isDryRun && flagIn(plan, 'is_possible') ? 0 : 1;
+    return invocation.given.has('dry-run') && flagIn(plan, 'is_possible') ? 0 : 1;
   }
   return submitJobs({ ...context, invocation: { ...invocation, names: [backup] } });
 }
 
 async function showPlan({ output, invocation }: CommandContext, plan: unknown): Promise<void> {
-  if (invocation.isDryRun && invocation.isJson) await output.printJson(plan);
-  if (!invocation.isJson) await printReport(output, plan);
+  if (invocation.given.has('dry-run') && invocation.given.has('json')) await output.printJson(plan);
+  if (!invocation.given.has('json')) await printReport(output, plan);
   for (const problem of listIn(plan, 'problems')) output.say(textIn(problem, 'message'));
 }
 

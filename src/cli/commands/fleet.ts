@@ -6,7 +6,7 @@ import { bytesText, formatFields, formatTime } from '../terminal/table.ts';
 export async function showFleet(context: CommandContext): Promise<number> {
   const { output, invocation } = context;
   const status = await askFor(context);
-  if (invocation.isJson) await output.printJson(status);
+  if (invocation.given.has('json')) await output.printJson(status);
   else if (!flagIn(status, 'is_configured')) output.say('no fleet server is set');
   else await output.print(formatFields(fieldsOf(status), output.look));
   return 0;

@@ -7,7 +7,7 @@ import { submitEach } from './jobs.ts';
 export async function importIstore(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
   const legacy = await client.get('admin/store/istore');
-  if (invocation.isJson && !invocation.isAgreed) {
+  if (invocation.given.has('json') && !invocation.given.has('yes')) {
     await output.printJson(legacy);
     return 0;
   }
@@ -34,7 +34,7 @@ export async function importIstore(context: CommandContext): Promise<number> {
   }
   for (const feed of missing) output.say(`its feed ${textIn(feed, 'name')}: ${addressesOf(feed)}`);
   output.say(trustText(legacy));
-  if (!invocation.isAgreed && !(await agrees(context))) return 0;
+  if (!invocation.given.has('yes') && !(await agrees(context))) return 0;
   const names = missing.map((feed) => textIn(feed, 'name'));
   return submitEach(context, names);
 }

@@ -22,8 +22,8 @@ export async function submitJobs(context: CommandContext): Promise<number> {
   const { names } = invocation;
   const query = await queryOf(context);
   if (query !== undefined) {
-    if (invocation.isDryRun) return showPlan(context, query);
-    if (output.isInteractive && !invocation.isAgreed && !invocation.isJson) {
+    if (invocation.given.has('dry-run')) return showPlan(context, query);
+    if (output.isInteractive && !invocation.given.has('yes') && !invocation.given.has('json')) {
       const refusal = await confirm(context, query);
       if (refusal !== undefined) return refusal;
     }
@@ -53,7 +53,7 @@ export async function submitEach(
   context: CommandContext,
   names: readonly string[],
 ): Promise<number> {
-  const { command, isDetached, self } = context.invocation;
+  const { command, given, self } = context.invocation;
   context.output.atInterrupt(() => `interrupted; what has begun goes on: ${self} jobs shows it`);
   const ids: string[] = [];
   let failures = 0;
@@ -69,13 +69,13 @@ export async function submitEach(
       failures += 1;
     }
   }
-  if (!isDetached) failures += await followAll(context, ids);
+  if (!given.has('detach')) failures += await followAll(context, ids);
   return failures === 0 ? 0 : 1;
 }
 
 async function submit(context: CommandContext, name: string): Promise<string> {
   const { output, invocation } = context;
-  const { command, isDetached, isJson } = invocation;
+  const { command, given } = invocation;
   const answer = await request(context, name);
   const id = textIn(answer, 'task_id');
   if (id === '') {
@@ -84,8 +84,9 @@ async function submit(context: CommandContext, name: string): Promise<string> {
       textIn(answer, 'stderr') || `cannot ${command} ${name}: the daemon did not take it`,
     );
   }
-  if (isDetached && isJson) await output.printJson(answer);
-  else if (isDetached) await output.print(`${id}\n`);
+  if (given.has('detach')) {
+    await (given.has('json') ? output.printJson(answer) : output.print(`${id}\n`));
+  }
   return id;
 }
 
@@ -148,7 +149,7 @@ async function followAll(context: CommandContext, ids: readonly string[]): Promi
 /** @returns whether it was done */
 async function followToEnd(context: CommandContext, id: string): Promise<boolean> {
   const { client, output, invocation } = context;
-  const write = invocation.isJson ? () => Promise.resolve() : output.printLog;
+  const write = invocation.given.has('json') ? () => Promise.resolve() : output.printLog;
   const patienceMs = invocation.command === 'self-upgrade' ? SELF_UPGRADE_MS : RECONNECT_MS;
   const task = await followTask({ client, output, id, write, patienceMs }).catch(
     (error: unknown) => {
@@ -161,7 +162,7 @@ async function followToEnd(context: CommandContext, id: string): Promise<boolean
       throw error;
     },
   );
-  if (invocation.isJson) await output.printJson({ task_id: id, ...task.raw });
+  if (invocation.given.has('json')) await output.printJson({ task_id: id, ...task.raw });
   else await sayEnd(context, task);
   return task.exitCode === 0;
 }
@@ -227,7 +228,7 @@ function farewell({ invocation: { self } }: CommandContext, ids: readonly string
 export async function showLog(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
   const { id } = await findTask(client, invocation.names[0]);
-  if (invocation.isFollowing) return (await followAll(context, [id])) === 0 ? 0 : 1;
+  if (invocation.given.has('follow')) return (await followAll(context, [id])) === 0 ? 0 : 1;
   for await (const chunk of client.read('admin/system/tasks/log', { task_id: id, offset: '0' })) {
     await output.printLog(chunk);
   }

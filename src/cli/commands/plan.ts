@@ -46,7 +46,7 @@ export function planQuery(
 export async function showPlan(context: CommandContext, query: Parameters): Promise<number> {
   const { client, output, invocation } = context;
   const plan = await client.get('admin/store/plan', query);
-  if (invocation.isJson) await output.printJson(plan);
+  if (invocation.given.has('json')) await output.printJson(plan);
   else await print(context, plan);
   return flagIn(plan, 'is_possible') ? 0 : 1;
 }

@@ -10,7 +10,7 @@ import { readUploads } from '../upload-records.ts';
 /** The installed apps, by name. */
 export async function listApps(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
-  if (invocation.isAll || invocation.isUpgradableOnly) return listItems(context);
+  if (invocation.given.has('all') || invocation.given.has('upgradable')) return listItems(context);
   const apps = await client.get('admin/store/installed');
   if (!Array.isArray(apps)) {
     const message = 'cannot list the apps: the daemon did not answer with a list';
@@ -60,7 +60,7 @@ function showValue(value: unknown): string {
 export async function listJobs(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
   const tasks = await listTasks(client);
-  if (invocation.isJson) {
+  if (invocation.given.has('json')) {
     for (const { id, raw } of tasks) await output.printJson({ task_id: id, ...raw });
     return 0;
   }
@@ -90,7 +90,7 @@ function taskRow(
 
 export async function showToken({ client, output, invocation }: CommandContext): Promise<number> {
   const answer = await client.get('admin/store/token');
-  if (invocation.isJson) await output.printJson(answer);
+  if (invocation.given.has('json')) await output.printJson(answer);
   else await output.print(`${tokenIn(answer)}\n`);
   return 0;
 }

@@ -6,11 +6,12 @@ import { submitJobs } from './jobs.ts';
 /** Upgrades depotd if there is something newer, and follows that over its end and start. */
 export async function upgradeSelf(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
-  const { isCheckOnly, isJson, self } = invocation;
+  const { given, self } = invocation;
+  const isCheckOnly = given.has('check');
   const answer = (await client.get('admin/store/check_self_upgrade')) as { code: number };
   const version = textIn(answer, 'msg');
-  if (answer.code === 500 && !isJson) throw new DepotError('internal', version);
-  if (isCheckOnly && isJson) await output.printJson(answer);
+  if (answer.code === 500 && !given.has('json')) throw new DepotError('internal', version);
+  if (isCheckOnly && given.has('json')) await output.printJson(answer);
   else if (answer.code !== 200) {
     output.say(`the lists offer no newer version of depotd; to fetch them: ${self} update`);
   } else if (isCheckOnly) await output.print(`${version}\n`);

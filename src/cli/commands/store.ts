@@ -14,13 +14,13 @@ const SHOWN_ITEMS = 50;
 /** Apps and packages by words. */
 export async function search(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
-  if (invocation.isNamesOnly) return printNames(context);
+  if (invocation.given.has('names')) return printNames(context);
   const parameters = {
     q: invocation.names.join(' '),
     kind: 'all',
-    state: invocation.isUpgradableOnly ? 'upgradable' : 'all',
+    state: invocation.given.has('upgradable') ? 'upgradable' : 'all',
   };
-  if (invocation.isJson) {
+  if (invocation.given.has('json')) {
     await output.printJson(await allItems(client, parameters));
     return 0;
   }
@@ -58,8 +58,8 @@ function sayNoLists({ output, invocation }: CommandContext): void {
   );
 }
 
-function noneText({ isUpgradableOnly, self }: CommandContext['invocation']): string {
-  return isUpgradableOnly
+function noneText({ given, self }: CommandContext['invocation']): string {
+  return given.has('upgradable')
     ? `of what is called or described so nothing is newer; to fetch newer lists: ${self} update`
     : `nothing is called or described so; to fetch newer lists: ${self} update`;
 }
@@ -77,7 +77,7 @@ async function printNames({ client, output, invocation }: CommandContext): Promi
     if (found.length < MOST_ITEMS || !isSoFar(found.at(-1), start)) break;
   }
   const sorted = [...new Set(names)].sort();
-  if (invocation.isJson) await output.printJson(sorted);
+  if (invocation.given.has('json')) await output.printJson(sorted);
   else await output.print(sorted.map((name) => `${name}\n`).join(''));
   return 0;
 }
@@ -93,9 +93,9 @@ function firstItems(client: Client, parameters: Parameters): Promise<unknown> {
 /** What is installed beside the apps, or can be upgraded. */
 export async function listItems(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
-  const state = invocation.isUpgradableOnly ? 'upgradable' : 'installed';
+  const state = invocation.given.has('upgradable') ? 'upgradable' : 'installed';
   const items = await allItems(client, { kind: 'all', state, sort: 'name' });
-  if (invocation.isJson) await output.printJson(items);
+  if (invocation.given.has('json')) await output.printJson(items);
   else if (items.length > 0) await output.print(itemTable(items, output));
   else if (hasNoLists(await firstItems(client, { kind: 'all', state }))) {
     sayNoLists(context);
@@ -162,7 +162,7 @@ function sizeOf(item: unknown): string {
 export async function showDetails({ client, output, invocation }: CommandContext): Promise<number> {
   const [name = ''] = invocation.names;
   const details = await client.get('admin/store/details', { package: name });
-  if (invocation.isJson) {
+  if (invocation.given.has('json')) {
     await output.printJson(details);
     return 0;
   }

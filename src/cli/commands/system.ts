@@ -7,7 +7,7 @@ import { bytesText, formatSpan, formatTable } from '../terminal/table.ts';
 export async function diagnose({ client, output, invocation }: CommandContext): Promise<number> {
   const answer = await client.get('admin/system/doctor');
   const checks = listIn(answer, 'checks');
-  if (invocation.isJson) await output.printJson(answer);
+  if (invocation.given.has('json')) await output.printJson(answer);
   else {
     const rows = checks.map((check) => [
       textIn(check, 'state'),

@@ -75,6 +75,8 @@ export const COMMON_OPTIONS = {
   version: { meaning: 'print the version, and end' },
 } as const satisfies Record<string, OptionText>;
 
+export type OptionName = OwnOption | keyof typeof COMMON_OPTIONS;
+
 /** `-y, --yes` or `--path FOLDER`. */
 export function optionForm(name: string, { short, argument }: OptionText): string {
   const long = argument === undefined ? `--${name}` : `--${name} ${argument}`;
