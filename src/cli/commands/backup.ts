@@ -3,9 +3,9 @@ import { DepotError, reasonOf } from '../../errors.ts';
 import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer.ts';
 import { printRows, type CommandContext } from '../command-context.ts';
 import { shortId } from '../task.ts';
-import { ask } from '../terminal/ask.ts';
 import { bytesText, formatTable, formatTime } from '../terminal/table.ts';
 import { sendFile, submitJobs } from './jobs.ts';
+import { isAsked, mayGoOn } from './plan.ts';
 
 /** `backup [FILE]`: the task, and then what it made as a file that nobody else can read. */
 export async function backUp(context: CommandContext): Promise<number> {
@@ -57,8 +57,6 @@ export async function listBackups(context: CommandContext): Promise<number> {
   });
 }
 
-const NOTHING_CHANGED = 'nothing was changed';
-
 /** `restore FILE|BACKUP`: a file is sent first; then the plan, and the task. */
 export async function restore(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
@@ -74,14 +72,12 @@ export async function restore(context: CommandContext): Promise<number> {
     throw error;
   });
   await showPlan(context, plan);
-  const isAsked =
-    output.isInteractive && !invocation.given.has('yes') && !invocation.given.has('json');
-  const answer = isAsked && !invocation.given.has('dry-run') ? await mayGoOn(output, plan) : 'yes';
-  if (invocation.given.has('dry-run') || answer !== 'yes') {
+  const isPossible = flagIn(plan, 'is_possible');
+  if (invocation.given.has('dry-run') || (isAsked(context) && !isPossible)) {
     await removeSent();
-    if (answer === 'interrupted') output.interrupt();
-    return invocation.given.has('dry-run') && flagIn(plan, 'is_possible') ? 0 : 1;
+    return isPossible ? 0 : 1;
   }
+  if (isAsked(context) && !(await mayGoOn(output, removeSent))) return 1;
   return submitJobs({ ...context, invocation: { ...invocation, names: [backup] } });
 }
 
@@ -89,20 +85,6 @@ async function showPlan({ output, invocation }: CommandContext, plan: unknown): 
   if (invocation.given.has('dry-run') && invocation.given.has('json')) await output.printJson(plan);
   if (!invocation.given.has('json')) await printReport(output, plan);
   for (const problem of listIn(plan, 'problems')) output.say(textIn(problem, 'message'));
-}
-
-async function mayGoOn(
-  { look, atInterrupt, say }: CommandContext['output'],
-  plan: unknown,
-): Promise<'yes' | 'no' | 'interrupted'> {
-  if (!flagIn(plan, 'is_possible')) return 'no';
-  const asked = { isInterrupted: false };
-  const isYes = await ask(look.word('Go on? [Y/n] '), () => (asked.isInterrupted = true));
-  if (isYes) return 'yes';
-  atInterrupt(() => NOTHING_CHANGED);
-  if (asked.isInterrupted) return 'interrupted';
-  say(NOTHING_CHANGED);
-  return 'no';
 }
 
 /** What would become of each package, and what else comes. */

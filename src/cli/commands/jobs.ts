@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-context.ts';
 import type { Parameters } from '../http-call.ts';
 import { changeFeed, istoreFeed, listFeeds } from './feeds.ts';
 import { followTask } from '../follow.ts';
-import { confirm, isPlanned, planQuery, showPlan } from './plan.ts';
+import { confirm, isAsked, isPlanned, planQuery, showPlan } from './plan.ts';
 import { sayRemedy } from '../say-remedy.ts';
 import { formatSpan } from '../terminal/table.ts';
 import { fetchTask, findTask, shortId, type Task } from '../task.ts';
@@ -18,12 +18,12 @@ const SELF_UPGRADE_MS = 300_000;
 
 /** The daemon gets all tasks at once and does them in turn; then each is followed. */
 export async function submitJobs(context: CommandContext): Promise<number> {
-  const { output, invocation } = context;
+  const { invocation } = context;
   const { names } = invocation;
   const query = await queryOf(context);
   if (query !== undefined) {
     if (invocation.given.has('dry-run')) return showPlan(context, query);
-    if (output.isInteractive && !invocation.given.has('yes') && !invocation.given.has('json')) {
+    if (isAsked(context)) {
       const refusal = await confirm(context, query);
       if (refusal !== undefined) return refusal;
     }

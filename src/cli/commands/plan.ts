@@ -68,26 +68,35 @@ export async function confirm(
   const lacking = listIn(plan, 'problems').find((each) => textIn(each, 'code') === 'no_lists');
   if (lacking !== undefined) {
     output.say(`${textIn(lacking, 'message')}; they are fetched first`);
-    return (await mayGoOn(output)) ? undefined : nothingChanged(output);
+    return (await mayGoOn(output)) ? undefined : 1;
   }
   await print(context, plan);
   if (!flagIn(plan, 'is_possible')) return 1;
   const isNothing = changesOf(plan).length === 0 && textsIn(plan, 'files').length === 0;
   if (isNothing && invocation.parameters.autoconf === undefined) return 0;
-  if (await mayGoOn(output)) return undefined;
-  return nothingChanged(output);
+  return (await mayGoOn(output)) ? undefined : 1;
+}
+
+/** Whether there is somebody to ask, who wants to be asked. */
+export function isAsked({ output, invocation: { given } }: CommandContext): boolean {
+  return output.isInteractive && !given.has('yes') && !given.has('json');
 }
 
 const NOTHING_CHANGED = 'nothing was changed';
 
-function nothingChanged({ say }: CommandContext['output']): number {
-  say(NOTHING_CHANGED);
-  return 1;
-}
-
-function mayGoOn({ atInterrupt, interrupt, look }: CommandContext['output']): Promise<boolean> {
+/** @param undo what is to be done if not, at Ctrl-C, too, which then ends the program */
+export async function mayGoOn(
+  { atInterrupt, interrupt, look, say }: CommandContext['output'],
+  undo = () => Promise.resolve(),
+): Promise<boolean> {
+  const asked = { isInterrupted: false };
   atInterrupt(() => NOTHING_CHANGED);
-  return ask(look.word('Go on? [Y/n] '), interrupt).finally(() => atInterrupt(undefined));
+  const isYes = await ask(look.word('Go on? [Y/n] '), () => (asked.isInterrupted = true));
+  if (!isYes) await undo();
+  if (asked.isInterrupted) interrupt();
+  atInterrupt(undefined);
+  if (!isYes) say(NOTHING_CHANGED);
+  return isYes;
 }
 
 async function print(context: CommandContext, plan: unknown): Promise<void> {
