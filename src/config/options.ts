@@ -91,40 +91,27 @@ export function canBeWoken(ownerSocket: string): boolean {
 function findContradictions(values: ValuesOf<typeof OPTIONS>): Contradiction[] {
   const { auth, listen, owner_socket: ownerSocket, idle_exit_min: idleMinutes } = values;
   if (idleMinutes > 0 && !canBeWoken(ownerSocket)) {
-    return [
-      {
-        options: ['idle_exit_min', 'owner_socket'],
-        message:
-          `cannot use main.idle_exit_min without a main.owner_socket in ${MARKS_FOLDER}: ` +
-          'beside that socket lies the mark by which the daemon is started again',
-      },
-    ];
+    const message =
+      `cannot use main.idle_exit_min without a main.owner_socket in ${MARKS_FOLDER}: ` +
+      'beside that socket lies the mark by which the daemon is started again';
+    return [{ options: ['idle_exit_min', 'owner_socket'], message }];
   }
   if (listen.length === 0) {
-    return [
-      { options: ['listen'], message: 'cannot use main.listen: at least one address is needed' },
-    ];
+    const message = 'cannot use main.listen: at least one address is needed';
+    return [{ options: ['listen'], message }];
   }
   if (listen.includes(`unix:${ownerSocket}`)) {
-    return [
-      {
-        options: ['owner_socket', 'listen'],
-        message:
-          `cannot use main.owner_socket ${ownerSocket}: main.listen has it, too, ` +
-          'and what web servers hand on comes in there',
-      },
-    ];
+    const message =
+      `cannot use main.owner_socket ${ownerSocket}: main.listen has it, too, ` +
+      'and what web servers hand on comes in there';
+    return [{ options: ['owner_socket', 'listen'], message }];
   }
   const open = listen.find((address) => !isLocal(parseListenAddress(address)));
   if (auth !== 'none' || open === undefined) return [];
-  return [
-    {
-      options: ['auth', 'listen'],
-      message:
-        `cannot use main.auth none with main.listen ${open}: ` +
-        'only loopback and unix addresses may go without log-in',
-    },
-  ];
+  const message =
+    `cannot use main.auth none with main.listen ${open}: ` +
+    'only loopback and unix addresses may go without log-in';
+  return [{ options: ['auth', 'listen'], message }];
 }
 
 function checkListen(value: string): string {

@@ -41,17 +41,17 @@ export function readSettings(
   return [...readFile(file, reading), ...readOverrides(overrides, reading)];
 }
 
-function readFile(file: string | undefined, { tables, problems }: Reading): Setting[] {
+function readFile(file: string | undefined, reading: Reading): Setting[] {
   const path = file ?? DEFAULT_CONFIG_FILE;
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (file === undefined && systemCode(error) === 'ENOENT') return [];
-    problems.push(`cannot read the configuration ${path}: ${reasonOf(error)}`);
+    reading.problems.push(`cannot read the configuration ${path}: ${reasonOf(error)}`);
     return [];
   }
-  return settingsOf(text, path, { tables, problems });
+  return settingsOf(text, path, reading);
 }
 
 function settingsOf(text: string, path: string, { tables, problems }: Reading): Setting[] {
@@ -93,16 +93,13 @@ function addOption(
 function readOverrides(overrides: string[], { tables, problems }: Reading): Setting[] {
   const settings = new Map<string, Setting>();
   for (const override of overrides) {
-    const match = /^([^.=]+)\.([^=]+)=([\s\S]*)$/.exec(override);
-    if (match === null) {
+    const [, section, name = '', value = ''] = /^([^.=]+)\.([^=]+)=([\s\S]*)$/.exec(override) ?? [];
+    if (section === undefined) {
       problems.push(`--set ${override}: cannot read it: SECTION.OPTION=VALUE is expected`);
       continue;
     }
-    const [, section = '', name = '', value = ''] = match;
-    const known = settings.get(`${section}.${name}`);
-    if (known !== undefined && acceptsList(tables.get(section), name) === true) {
-      known.values.push(value);
-    } else settings.set(`${section}.${name}`, { section, name, values: [value], where: '--set' });
+    const isList = acceptsList(tables.get(section), name) === true;
+    addOption(settings, section, { name, value, isList, where: '--set' });
   }
   return [...settings.values()];
 }

@@ -51,7 +51,7 @@ function addStatement({ sections }: UciFile, words: string[], line: number): str
     sections.push({ type: first, name: second, line, options: [] });
     return undefined;
   }
-  return addOption(sections.at(-1), { keyword, name: first, value: second, line });
+  return addOption(sections.at(-1), [keyword, first, second], line);
 }
 
 const EXPECTED: Record<string, string> = {
@@ -63,12 +63,8 @@ const ANY_STATEMENT = 'config, option or list is expected';
 
 function addOption(
   section: UciSection | undefined,
-  {
-    keyword,
-    name,
-    value,
-    line,
-  }: { keyword: string; name: string; value: string | undefined; line: number },
+  [keyword, name, value]: readonly [string, string, string | undefined],
+  line: number,
 ): string | undefined {
   if (keyword !== 'option' && keyword !== 'list') {
     return `cannot read "${keyword}": ${ANY_STATEMENT}`;
