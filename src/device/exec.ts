@@ -1,7 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import type { Options } from 'execa';
 import type { Command, RunLimits, RunResult } from './command.ts';
 import { inTime } from './disk/patience.ts';
 
@@ -24,19 +23,8 @@ export async function startDetached(command: Command, outputDescriptor: number):
   if (!hasDescriptors()) throw withoutDescriptors(program);
   // Any descriptor will do, though the types of the library name only a few.
   const output = outputDescriptor as 3;
-  const options = {
-    cwd: command.cwd,
-    env: command.environment,
-    extendEnv: false,
-    detached: true,
-    cleanup: false,
-    reject: false,
-    buffer: false,
-    stdin: 'pipe',
-    stdout: output,
-    stderr: output,
-  } as const satisfies Options;
-  const child = execa(program, args, options);
+  const streams = { stdin: 'pipe', stdout: output, stderr: output } as const;
+  const child = execa(program, args, { ...ownGroup(command), ...streams, cleanup: false });
   const ended = child.then(({ exitCode }) => exitCode);
   if (child.pid === undefined) throw new Error(`cannot start ${program}`, { cause: await child });
   child.unref();
@@ -48,6 +36,12 @@ export async function startDetached(command: Command, outputDescriptor: number):
     finishInput: (text) => child.stdin.end(text),
     ended,
   };
+}
+
+/** In a process group of its own, with no other environment. */
+function ownGroup({ cwd, environment: env }: Command) {
+  const bare = { extendEnv: false, detached: true, reject: false, buffer: false } as const;
+  return { cwd, env, ...bare };
 }
 
 /** Both ends of three pipes, and what libuv and the program itself open on the way. */
@@ -93,16 +87,7 @@ export async function run(command: Command, limits: RunLimits): Promise<RunResul
   const { execa } = await import('execa');
   const [program, ...args] = command.argv;
   if (!hasDescriptors()) return notStarted(withoutDescriptors(program));
-  const options = {
-    cwd: command.cwd,
-    env: command.environment,
-    extendEnv: false,
-    detached: true,
-    reject: false,
-    buffer: false,
-    stdin: 'ignore',
-  } as const satisfies Options;
-  const child = execa(program, args, options);
+  const child = execa(program, args, { ...ownGroup(command), stdin: 'ignore' });
   const { pid } = child;
   if (pid === undefined) return notStarted(await child);
 

@@ -60,19 +60,12 @@ export function writeTable(table: UbusTable): Buffer {
 
 /** @throws RangeError if the bytes are no table */
 export function readTable(buffer: Buffer, wanted: Wanted = true, depth = 0): UbusTable {
-  const table: UbusTable = {};
-  for (const { name, type, data } of fieldsIn(buffer, depth)) {
+  const members = fieldsIn(buffer, depth).flatMap(({ name, ...field }) => {
     const part = wanted === true ? true : own(wanted, name);
-    if (part === undefined) continue;
-    // Not by assignment: `__proto__` is a name like any other.
-    Object.defineProperty(table, name, {
-      value: readValue({ type, data }, part, depth),
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  }
-  return table;
+    return part === undefined ? [] : [[name, readValue(field, part, depth)] as const];
+  });
+  // Not by assignment: `__proto__` is a name like any other.
+  return Object.fromEntries(members);
 }
 
 function own(wanted: { readonly [name: string]: Wanted }, name: string): Wanted | undefined {
