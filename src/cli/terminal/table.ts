@@ -1,6 +1,6 @@
 import { inert } from './others-text.ts';
 import { shadeOf, type Paint, type Shade } from './paint.ts';
-import { padTo, widthOf, wrap } from './width.ts';
+import { hanging, padTo, widthOf, wrap } from './width.ts';
 
 /** How a table is shown. */
 export interface TableLook {
@@ -76,11 +76,9 @@ function lineOf(row: readonly string[], { widths, lastAt, columns, paint }: Layo
   const last = row.at(-1) ?? '';
   const [first = '', ...rest] =
     columns === Infinity ? [last] : wrap(last, Math.max(1, columns - lastAt));
-  const lines = [
-    before + paint(first, shadeOf(first)),
-    ...rest.map((text) => ' '.repeat(lastAt) + text),
-  ];
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+  return hanging(before, [paint(first, shadeOf(first)), ...rest], lastAt)
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
 }
 
 /** One row of a table that is too wide for its terminal. */
@@ -94,10 +92,8 @@ function blockOf(
     if (cell === '' || at === titleAt) return [];
     const [head = '', ...rest] = wrap(cell, Math.max(10, columns - width - GAP));
     const label = padTo((headings[at] ?? '').toLowerCase(), width);
-    return [
-      `  ${paint(label, 'faint')}${paint(head, shadeOf(head))}`,
-      ...rest.map((text) => ' '.repeat(width + GAP) + text),
-    ];
+    const lead = `  ${paint(label, 'faint')}`;
+    return hanging(lead, [paint(head, shadeOf(head)), ...rest], width + GAP);
   });
   return [paint(cells[titleAt ?? 0] ?? '', 'strong'), ...lines].map((line) => `${line}\n`).join('');
 }
@@ -112,12 +108,8 @@ export function formatFields(
     .filter(([, value]) => value !== '')
     .flatMap(([name, value]) => {
       const text = oneLine(OF_OTHERS.includes(name) ? value : word(value));
-      const [first = '', ...rest] =
-        columns === Infinity ? [text] : wrap(text, Math.max(20, columns - width));
-      return [
-        `${paint(padTo(word(name), width), 'faint')}${first}`,
-        ...rest.map((line) => ' '.repeat(width) + line),
-      ];
+      const texts = columns === Infinity ? [text] : wrap(text, Math.max(20, columns - width));
+      return hanging(paint(padTo(word(name), width), 'faint'), texts, width);
     });
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,19 +1,7 @@
 /** Characters of two columns, such as Chinese ones: Unicode Standard Annex 11, roughly. */
 const WIDE = new RegExp(
-  `[${[
-    ['\\u1100', '\\u115f'],
-    ['\\u2e80', '\\u303e'],
-    ['\\u3041', '\\ua4cf'],
-    ['\\uac00', '\\ud7a3'],
-    ['\\uf900', '\\ufaff'],
-    ['\\ufe30', '\\ufe6f'],
-    ['\\uff00', '\\uff60'],
-    ['\\uffe0', '\\uffe6'],
-    ['\\u{1f300}', '\\u{1faff}'],
-    ['\\u{20000}', '\\u{3fffd}'],
-  ]
-    .map((range) => range.join('-'))
-    .join('')}]`,
+  '[\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\ua4cf\\uac00-\\ud7a3\\uf900-\\ufaff\\ufe30-\\ufe6f' +
+    '\\uff00-\\uff60\\uffe0-\\uffe6\\u{1f300}-\\u{1faff}\\u{20000}-\\u{3fffd}]',
   'u',
 );
 
@@ -58,6 +46,12 @@ export function wrap(text: string, columns: number): string[] {
   return [...lines, line];
 }
 
+/** The first line behind what leads it, and the others as far in. */
+export function hanging(lead: string, lines: readonly string[], indent: number): string[] {
+  const [first = '', ...rest] = lines;
+  return [lead + first, ...rest.map((line) => ' '.repeat(indent) + line)];
+}
+
 /** What may stand before the text of a message. */
 const LEAD = /^(?:depotctl: )? *(?:\u2192 )?/;
 
@@ -68,8 +62,7 @@ export function wrapMessage(message: string, columns: number): string {
     .flatMap((line) => {
       const lead = LEAD.exec(line)?.[0] ?? '';
       const indent = widthOf(lead);
-      const [first = '', ...rest] = wrap(line.slice(lead.length), Math.max(20, columns - indent));
-      return [lead + first, ...rest.map((text) => ' '.repeat(indent) + text)];
+      return hanging(lead, wrap(line.slice(lead.length), Math.max(20, columns - indent)), indent);
     })
     .join('\n');
 }

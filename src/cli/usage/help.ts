@@ -1,6 +1,6 @@
 import { COMMAND_NAMES, commandText, type CommandName } from './commands.ts';
 import { COMMON_OPTIONS, optionForm, ownOption, type OptionText } from './options.ts';
-import { wrap } from '../terminal/width.ts';
+import { hanging, wrap } from '../terminal/width.ts';
 
 /** If nobody says how wide the terminal is, such as in a pipe. */
 const USUAL_COLUMNS = 80;
@@ -63,12 +63,11 @@ function widthFor(columns = USUAL_COLUMNS): number {
 }
 
 function usageLine(form: string, width: number, word: HelpLook['word']): string {
-  return hanging(`${word('usage')}: depotctl ${form}`, width, INDENT);
+  return wrapForm(`${word('usage')}: depotctl ${form}`, width);
 }
 
-/** Its first line as it stands, the others behind so many blanks. */
-function hanging(text: string, width: number, indent: number): string {
-  return wrap(text, width - indent).join(`\n${' '.repeat(indent)}`);
+function wrapForm(text: string, width: number): string {
+  return hanging('', wrap(text, width - INDENT), INDENT).join('\n');
 }
 
 /** `install NAME… [--dry-run] [-y]`, for complaints about usage. */
@@ -109,15 +108,14 @@ function optionRow(
 function twoColumns(rows: readonly (readonly [string, string])[], columns: number): string {
   const mostOfForm = Math.floor(columns * MOST_OF_FORM);
   const width = Math.max(...rows.map(([form]) => (form.length > mostOfForm ? 0 : form.length)));
-  const margin = ' '.repeat(width + 4);
+  const margin = width + 4;
   return rows
-    .map(([form, meaning]) => {
-      const [first = '', ...rest] = wrap(meaning, columns - width - 4);
-      const head =
+    .flatMap(([form, meaning]) => {
+      const lead =
         form.length > width
-          ? `  ${hanging(form, columns - 2, INDENT)}\n${margin}${first}`
-          : `  ${form.padEnd(width)}  ${first}`;
-      return [head, ...rest.map((line) => margin + line)].join('\n');
+          ? `  ${wrapForm(form, columns - 2)}\n${' '.repeat(margin)}`
+          : `  ${form.padEnd(width)}  `;
+      return hanging(lead, wrap(meaning, columns - margin), margin);
     })
     .join('\n');
 }
