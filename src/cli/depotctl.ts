@@ -117,7 +117,7 @@ async function run(
   } catch (error) {
     output.say(reasonOf(error));
     const code = error instanceof DepotError ? error.code : undefined;
-    if (code === 'forbidden') output.say(await howToLogIn({ client, invocation }));
+    if (code === 'forbidden') output.say(howToLogIn(invocation));
     return code === 'upstream_unreachable' ? EXIT_UNREACHABLE : EXIT_FAILED;
   }
 }

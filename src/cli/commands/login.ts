@@ -1,4 +1,4 @@
-import { DepotError, reasonOf } from '../../errors.ts';
+import { DepotError } from '../../errors.ts';
 import type { CommandContext } from '../command-context.ts';
 import { passwd } from './passwd.ts';
 import type { SavedLogins } from '../saved-logins.ts';
@@ -89,16 +89,8 @@ async function withSecrets(
   }
 }
 
-/** What somebody who was refused can do, by who it is that logs people in. */
-export async function howToLogIn({
-  client,
-  invocation: { self, session },
-}: Pick<CommandContext, 'client' | 'invocation'>): Promise<string> {
-  try {
-    await client.loginMethod();
-  } catch (error) {
-    return reasonOf(error);
-  }
+/** What somebody who was refused can do. */
+export function howToLogIn({ self, session }: CommandContext['invocation']): string {
   const advice = `log in with: ${self} login`;
   return session === undefined
     ? advice
