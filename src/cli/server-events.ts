@@ -6,32 +6,22 @@ export interface ServerEvent {
 }
 
 /**
- * Events (HTML standard, "Server-sent events") with JSON; comments and unfinished ones are dropped.
+ * Events (HTML standard, "Server-sent events") with JSON on one line; comments and unfinished ones
+ * are dropped.
  */
 export async function* parseEvents(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<ServerEvent, void> {
   let fields = new Map<string, string>();
   for await (const line of linesOf(chunks)) {
-    if (line === '') {
-      const data = fields.get('data');
-      if (data !== undefined) {
-        yield {
-          event: fields.get('event') ?? 'message',
-          id: fields.get('id') ?? '',
-          data: JSON.parse(data) as unknown,
-        };
-      }
-      fields = new Map();
+    if (line !== '') {
+      const [, name, value = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? [];
+      if (name !== undefined) fields.set(name, value);
       continue;
     }
-    const [, name, value = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? [];
-    if (name !== undefined) {
-      fields.set(
-        name,
-        name === 'data' && fields.has('data') ? `${fields.get('data') ?? ''}\n${value}` : value,
-      );
-    }
+    const { event = 'message', id = '', data } = Object.fromEntries(fields);
+    if (data !== undefined) yield { event, id, data: JSON.parse(data) as unknown };
+    fields = new Map();
   }
 }
 

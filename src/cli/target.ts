@@ -66,12 +66,10 @@ export function parseTarget(url: string, base?: string): Target {
   const isTls = parsed.protocol === 'https:';
   // An IPv6 address stands in brackets in an URL, and without them in a connection.
   const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');
-  return {
-    url,
-    connection: { host, port: parsed.port === '' ? usualPort(isTls) : Number(parsed.port) },
-    isTls,
-    prefix: prefixOf(parsed.pathname.replace(/\/$/, ''), path),
-  };
+  const port = Number(parsed.port || (isTls ? 443 : 80));
+  const ofUrl = parsed.pathname.replace(/\/$/, '');
+  const prefix = path === undefined ? ofUrl || DEFAULT_BASE : ofUrl + path;
+  return { url, connection: { host, port }, isTls, prefix };
 }
 
 function checkBase(base: string): string {
@@ -88,15 +86,6 @@ function parseHttpUrl(url: string): URL {
   throw new Error(
     `cannot use --url ${url}: http://HOST[:PORT][/PATH], https://… or unix:/PATH is expected`,
   );
-}
-
-function prefixOf(urlPath: string, base: string | undefined): string {
-  if (base !== undefined) return urlPath + base;
-  return urlPath === '' ? DEFAULT_BASE : urlPath;
-}
-
-function usualPort(isTls: boolean): number {
-  return isTls ? 443 : 80;
 }
 
 /** Whether the daemon is reached without leaving this host. */
