@@ -4,27 +4,9 @@ import type { Client } from './client.ts';
 import type { Stage } from './terminal/progress-line.ts';
 
 /** What this client uses of a task's status. Times are Unix seconds. */
-export interface Task {
-  id: string;
-  state: string;
-  isRunning: boolean;
-  command: string;
-  startedAt: number;
-  stoppedAt: number | undefined;
-  exitCode: number | undefined;
-  error: string;
-  /** What kind of failure it is, and what can be done. */
-  errorCode: string;
-  remedy: string;
-  kind: string;
-  /** What it is about, such as a package. */
-  subject: string;
-  stage: Stage;
-  /** The answer as it came. */
-  raw: Record<string, unknown>;
-}
+export type Task = ReturnType<typeof readTask>;
 
-export function readTask(id: string, body: unknown): Task {
+export function readTask(id: string, body: unknown) {
   const raw = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   return {
     id,
@@ -35,11 +17,14 @@ export function readTask(id: string, body: unknown): Task {
     stoppedAt: numberIn(raw, 'stop'),
     exitCode: numberIn(raw, 'exit_code'),
     error: textIn(raw, 'error'),
+    /** What kind of failure it is, and what can be done. */
     errorCode: textIn(raw, 'error_code'),
     remedy: textIn(raw, 'remedy'),
     kind: textIn(raw, 'kind'),
+    /** What it is about, such as a package. */
     subject: textIn(raw, 'package'),
     stage: stageIn(memberIn(raw, 'progress')),
+    /** The answer as it came. */
     raw,
   };
 }

@@ -6,15 +6,7 @@ import { systemCode } from '../errors.ts';
  * Processes as /proc shows them (proc(5)). A process that is gone is told apart from a look that
  * failed: whoever takes the second for the first lets two commands run at once.
  */
-export interface ProcessEntry {
-  pid: number;
-  parent: number;
-  /** The process that began its session (setsid(2)); it may have ended. */
-  session: number;
-  startTicks: number;
-  isZombie: boolean;
-  name: string;
-}
+export type ProcessEntry = ReturnType<typeof parseStat>;
 
 /** undefined if there is none. @throws an Error of Node for want of descriptors, say */
 export function readProcess(pid: number): ProcessEntry | undefined {
@@ -27,12 +19,13 @@ export function readProcess(pid: number): ProcessEntry | undefined {
 }
 
 /** The command's name, in parentheses, may hold anything: fields are counted from its last one. */
-function parseStat(pid: number, stat: string): ProcessEntry {
+function parseStat(pid: number, stat: string) {
   const end = stat.lastIndexOf(')');
   const fields = stat.slice(end + 2).split(' ');
   return {
     pid,
     parent: Number(fields[1]),
+    /** The process that began its session (setsid(2)); it may have ended. */
     session: Number(fields[3]),
     startTicks: Number(fields[19]),
     isZombie: fields[0] === 'Z' || fields[0] === 'X',

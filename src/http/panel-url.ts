@@ -26,18 +26,12 @@ export async function panelUrl(
   return new URL(`${listener.scheme}://${hostname}:${listener.port}/`).href;
 }
 
-interface WebListener {
-  scheme: 'http' | 'https';
-  /** Without brackets; empty for all addresses. */
-  address: string;
-  port: string;
-}
-
 /**
  * What uhttpd's section `main` listens on, without TLS first: uhttpd itself leads on to TLS if it
  * is told to (`redirect_https`). Source: /etc/init.d/uhttpd, `[ADDRESS:]PORT`.
+ * @returns each address without brackets; empty for all addresses
  */
-function listenersIn(text: string): WebListener[] {
+function listenersIn(text: string) {
   const main = parseUciFile(text).sections.find(
     ({ type, name }) => type === 'uhttpd' && name === 'main',
   );

@@ -1,18 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 /** One mount, from /proc/PID/mountinfo (proc(5)). */
-export interface MountEntry {
-  id: number;
-  /** MAJOR:MINOR; of all subvolumes of a btrfs the same, which is not its block device's. */
-  device: string;
-  /** The folder of the file system that is mounted. */
-  root: string;
-  path: string;
-  isReadOnly: boolean;
-  type: string;
-  /** What was mounted, mostly a device node. */
-  source: string;
-}
+export type MountEntry = ReturnType<typeof parseMountTable>[number];
 
 /** The mounts that this process sees. @throws an Error of Node if they cannot be read */
 export async function readMounts(): Promise<MountEntry[]> {
@@ -20,7 +9,7 @@ export async function readMounts(): Promise<MountEntry[]> {
 }
 
 /** `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`: all mounts, oldest first. */
-export function parseMountTable(mountinfo: string): MountEntry[] {
+export function parseMountTable(mountinfo: string) {
   return mountinfo.split('\n').flatMap((line) => {
     const [before = '', after] = line.split(' - ');
     if (after === undefined) return [];
@@ -30,11 +19,14 @@ export function parseMountTable(mountinfo: string): MountEntry[] {
     return [
       {
         id: Number(id),
+        /** MAJOR:MINOR; of all subvolumes of a btrfs the same, which is not its block device's. */
         device,
+        /** The folder of the file system that is mounted. */
         root: unescape(root),
         path: unescape(path),
         isReadOnly,
         type,
+        /** What was mounted, mostly a device node. */
         source: unescape(source),
       },
     ];

@@ -132,33 +132,25 @@ const TOKEN_HEADER = {
   schema: { type: 'string' },
 };
 
-interface AskedParameter {
-  name: string;
-  required: boolean;
-  description: string | undefined;
-  example: unknown;
-  schema: JsonObject;
-}
+type AskedParameter = ReturnType<typeof parametersOf>[number];
 
 function parametersOf(
   { params, needsToken, acceptsUpload }: Route,
   documentation: OperationDocumentation | undefined,
   converter: SchemaConverter,
-): AskedParameter[] {
-  const textOf = (name: string): Pick<AskedParameter, 'description' | 'example'> => {
+) {
+  const asked = (name: string, required: boolean, schema: JsonObject) => {
     const text = parameterText(name, documentation?.operationId);
-    return { description: text?.description, example: text?.example };
+    const { description, example } = text ?? {};
+    return { name, required, description, example, schema: asClientsHaveIt(schema, text) };
   };
-  const token = { name: 'token', required: false, ...textOf('token'), schema: { type: 'string' } };
-  const others = Object.entries(params).map(([name, schema]) => ({
-    name,
-    required: schema.type !== 'optional' && schema.type !== 'undefinedable',
-    ...textOf(name),
-    schema: asClientsHaveIt(
-      { ...converter.convert(schema), ...documentation?.parameters?.[name] },
-      parameterText(name, documentation?.operationId),
-    ),
-  }));
+  const others = Object.entries(params).map(([name, schema]) =>
+    asked(name, schema.type !== 'optional' && schema.type !== 'undefinedable', {
+      ...converter.convert(schema),
+      ...documentation?.parameters?.[name],
+    }),
+  );
+  const token = asked('token', false, { type: 'string' });
   return [...(needsToken || acceptsUpload ? [token] : []), ...others];
 }
 
