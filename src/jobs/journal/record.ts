@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parseJson } from '../../device/durable-file.ts';
 import { isEnded, JOB_ENTRIES, JOB_STATES, jobId, unixNow, type Job } from '../job.ts';
 
 /** A job as one line of the journal. What a newer version adds is kept. */
@@ -23,12 +24,8 @@ export type Entry =
 const MOST_DEPTH = 32;
 
 export function readEntry(line: string): Entry {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return { damage: NO_JSON };
-  }
+  const value = parseJson(line);
+  if (value === undefined) return { damage: NO_JSON };
   if (!v.is(v.looseObject({}), value)) return { damage: 'it is no record' };
   const known = v.safeParse(v.looseObject({ id: jobId }), value);
   if (!known.success) return { damage: '"id" is missing or wrong' };
