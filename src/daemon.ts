@@ -10,7 +10,7 @@ import { createFeatures, SECTIONS } from './features.ts';
 import type { Feature } from './features/feature.ts';
 import { createFoundation } from './foundation.ts';
 import { createListeners, type Answering } from './http/listeners.ts';
-import { createIdleExit, fallAsleep, wakeUp, type IdleExit } from './idle-exit.ts';
+import { createIdleExit, fallAsleep, wakeUp } from './idle-exit.ts';
 import type { Queue } from './jobs/queue.ts';
 import { isEnded } from './jobs/job.ts';
 import { createYoungCollector } from './runtime/young-collector.ts';
@@ -124,7 +124,7 @@ function readAgain(source: ConfigSource, running: Config, log: Log): Config {
 function idleExitOf(
   settings: () => Config['main'],
   { queue, features, log }: { queue: Queue; features: readonly Feature[]; log: Log },
-): IdleExit {
+) {
   return createIdleExit({
     // The socket is that of the start, whatever was read since.
     minutes: () => (canBeWoken(settings().owner_socket) ? settings().idle_exit_min : 0),

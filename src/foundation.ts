@@ -7,31 +7,25 @@ import { claimState } from './device/sole-daemon.ts';
 import type { FeatureContext } from './features/feature.ts';
 import { createDeviceEvents } from './http/device-events.ts';
 import { openJournal } from './jobs/journal/journal.ts';
-import { createJobKinds, type JobKinds } from './jobs/kinds.ts';
+import { createJobKinds } from './jobs/kinds.ts';
 import { createTaskLogs } from './jobs/log.ts';
 import type { RetentionLimits } from './jobs/pruning.ts';
-import { createQueue, type Queue } from './jobs/queue.ts';
+import { createQueue } from './jobs/queue.ts';
 import { createRunner } from './jobs/runner.ts';
-
-/** What features stand on, whatever configuration is read again. */
-export interface Foundation {
-  context: FeatureContext;
-  queue: Queue;
-  /** To be filled with the features' kinds before the queue is resumed. */
-  kinds: JobKinds;
-}
 
 /** How many more ended jobs are read, in case features still need them (`queue.keepWhile`). */
 const MOST_NEEDED = 100;
 const MIB = 1024 ** 2;
 
 /**
- * The device and its jobs. Waits until no other daemon works with the state folder.
+ * What features stand on, whatever configuration is read again: the device and its jobs. Waits
+ * until no other daemon works with the state folder.
+ * @returns `kinds`, too, to be filled with the features' before the queue is resumed
  * @throws DepotError unavailable if one goes on, or if the folder cannot be written
  */
 export async function createFoundation(
   given: Pick<FeatureContext, 'config' | 'log' | 'stopping' | 'setOption'>,
-): Promise<Foundation> {
+) {
   const { config, log } = given;
   const paths = createPaths(config());
   const [processes, notes] = [createProcesses(), createNotes(paths.stateDir)];

@@ -14,22 +14,7 @@ import type { Log } from './log.ts';
  *  - whoever renames the mark starts the daemon: once, however many ask;
  *  - a daemon that its owner stopped has left no mark, and nobody starts it.
  */
-export interface IdleExit {
-  /** Takes a connection into account until it is closed. */
-  follow: (socket: Socket) => void;
-  /** Begins to watch, or goes by other settings. */
-  watch: () => void;
-  close: () => void;
-}
-
-export interface IdleExitOptions {
-  /** 0: never. */
-  minutes: () => number;
-  isNeeded: () => boolean;
-  end: () => Promise<void>;
-}
-
-export function createIdleExit({ minutes, isNeeded, end }: IdleExitOptions): IdleExit {
+export function createIdleExit({ minutes, isNeeded, end }: IdleExitOptions) {
   let connected = 0;
   let sinceMs = performance.now();
   let timer: NodeJS.Timeout | undefined;
@@ -48,16 +33,25 @@ export function createIdleExit({ minutes, isNeeded, end }: IdleExitOptions): Idl
     void end().then(look);
   };
   return {
-    follow: (socket) => {
+    /** Takes a connection into account until it is closed. */
+    follow: (socket: Socket): void => {
       connected += 1;
       socket.once('close', () => {
         connected -= 1;
         sinceMs = performance.now();
       });
     },
+    /** Begins to watch, or goes by other settings. */
     watch: look,
     close: () => clearTimeout(timer),
   };
+}
+
+interface IdleExitOptions {
+  /** 0: never. */
+  minutes: () => number;
+  isNeeded: () => boolean;
+  end: () => Promise<void>;
 }
 
 const markOf = (ownerSocket: string, name: 'asleep' | 'waking'): string =>

@@ -6,18 +6,11 @@ import { inTime } from './disk/patience.ts';
 
 /** The one place that runs programs. The library is loaded with the first command. */
 
-/** A detached process that outlives the daemon. */
-export interface Detached {
-  pid: number;
-  /** To its standard input, which the other one closes. */
-  say: (text: string) => void;
-  finishInput: (text: string) => void;
-  /** With its exit code, unless a signal ended it. */
-  ended: Promise<number | undefined>;
-}
-
-/** @throws an Error of Node if the program cannot be started */
-export async function startDetached(command: Command, outputDescriptor: number): Promise<Detached> {
+/**
+ * A detached process that outlives the daemon.
+ * @throws an Error of Node if the program cannot be started
+ */
+export async function startDetached(command: Command, outputDescriptor: number) {
   const { execa } = await import('execa');
   const [program, ...args] = command.argv;
   if (!hasDescriptors()) throw withoutDescriptors(program);
@@ -32,8 +25,10 @@ export async function startDetached(command: Command, outputDescriptor: number):
   child.stdin.on('error', () => undefined);
   return {
     pid: child.pid,
-    say: (text) => void child.stdin.write(text),
-    finishInput: (text) => child.stdin.end(text),
+    /** To its standard input, which the other one closes. */
+    say: (text: string): void => void child.stdin.write(text),
+    finishInput: (text: string): void => void child.stdin.end(text),
+    /** With its exit code, unless a signal ended it. */
     ended,
   };
 }

@@ -20,8 +20,6 @@ export interface JobKind {
   contradicts?: readonly string[];
 }
 
-export type JobKinds = ReturnType<typeof createJobKinds>;
-
 /** All kinds of jobs, by the name that stands in the journal. */
 export function createJobKinds() {
   const known = new Map<string, JobKind>();
