@@ -1,5 +1,6 @@
 import { voiceOf, type Voice } from '../languages/languages.ts';
 import { hashOf } from './create-page.ts';
+import packedScript from './login.client.js';
 import packedStyle from './styles/login.css';
 import { unpackText } from './unpack-text.ts';
 
@@ -34,9 +35,9 @@ export interface LoginProblem {
  */
 export function loginPage(form: LoginForm, options: LoginPageOptions): Response {
   const { problem } = options;
-  const style = unpackText(packedStyle);
+  const [style, script] = [unpackText(packedStyle), unpackText(packedScript)];
   const policy =
-    `default-src 'none'; script-src ${hashOf(SCRIPT)}; style-src ${hashOf(style)}; ` +
+    `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; ` +
     `connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'`;
   const headers = {
     'content-type': 'text/html; charset=utf-8',
@@ -47,7 +48,7 @@ export function loginPage(form: LoginForm, options: LoginPageOptions): Response 
     'referrer-policy': 'same-origin',
     ...problem?.headers,
   };
-  return new Response(pageOf(form, { ...options, style }), {
+  return new Response(pageOf(form, { ...options, style, script }), {
     status: problem?.status ?? 200,
     headers,
   });
@@ -55,7 +56,7 @@ export function loginPage(form: LoginForm, options: LoginPageOptions): Response 
 
 function pageOf(
   { asksUser, isPasswordSet, isOwnerWithout = false }: LoginForm,
-  { language, problem, style }: LoginPageOptions & { style: string },
+  { language, problem, style, script }: LoginPageOptions & { style: string; script: string },
 ): string {
   const { t, say } = voiceOf(language);
   const user = asksUser ? userField(t, problem?.username ?? 'root') : '';
@@ -76,7 +77,7 @@ ${fields}
 <p role="alert">${escape(message)}</p>
 </form>
 </main>
-<script>${SCRIPT}</script>
+<script>${script}</script>
 </html>
 `;
 }
@@ -130,45 +131,3 @@ function attribute(name: string, value: string): string {
 function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
-
-/**
- * What was wrong comes as a page, in its language. The session's second half is kept as in
- * session-key.js; what the query says of the look (`theme`, `lang`) is handed on.
- */
-const SCRIPT = `const form = document.querySelector('form');
-const alertLine = form.querySelector('p[role]');
-const theme = new URLSearchParams(location.search).get('theme');
-if (theme) document.documentElement.dataset.theme = theme;
-let kept;
-try { kept = localStorage.getItem('depotd-lang'); } catch {}
-if (kept && !new URLSearchParams(location.search).has('lang')) location.search = '?lang=' + kept;
-const { pathname } = new URL('../', location.href);
-async function problemOf(answer) {
-  const text = await answer.text();
-  const page = new DOMParser().parseFromString(text, 'text/html');
-  return page.querySelector('p[role]')?.textContent ?? JSON.parse(text).msg;
-}
-async function isKept(key) {
-  try {
-    localStorage.setItem('depotd-key:' + pathname, key);
-  } catch {
-    return false;
-  }
-  const headers = { 'x-depotd-key': key, accept: '*/*;depotd-key=' + key };
-  return (await fetch('store/token', { headers })).ok;
-}
-form.addEventListener('submit', async (event) => {
-  event.preventDefault();
-  alertLine.textContent = '';
-  const body = new URLSearchParams(new FormData(form));
-  body.set('page', 'script');
-  try {
-    const answer = await fetch('', { method: 'POST', body });
-    if (!answer.ok) alertLine.textContent = await problemOf(answer);
-    else if (await isKept(answer.headers.get('x-depotd-key'))) {
-      location.replace('../' + location.search);
-    } else alertLine.textContent = form.dataset.notKept;
-  } catch {
-    alertLine.textContent = form.dataset.unreachable;
-  }
-});`;

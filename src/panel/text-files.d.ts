@@ -4,6 +4,11 @@ declare module '*.html' {
   export default packed;
 }
 
+declare module '*.client.js' {
+  const packed: string;
+  export default packed;
+}
+
 declare module '*.css' {
   const packed: string;
   export default packed;
