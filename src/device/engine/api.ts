@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import * as v from 'valibot';
 import { systemCode } from '../../errors.ts';
 import { parseJson } from '../durable-file.ts';
@@ -20,43 +21,29 @@ const MOST_BYTES = 4 * 1024 ** 2;
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR'];
 
 /** Over its socket (Docker Engine API; without a version in the path: its own). Never throws. */
-export function askEngine(
+export async function askEngine(
   socketPath: string,
   { method, path, timeoutMs }: EngineQuestion,
 ): Promise<EngineAnswer> {
-  return new Promise((resolve) => {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const fail = (error: unknown): void =>
-      resolve(NOBODY.includes(systemCode(error) ?? '') ? 'absent' : 'silent');
-    const asked = request(
-      {
-        socketPath,
-        method,
-        path,
-        signal,
-        agent: false,
-        headers: { host: 'engine', connection: 'close' },
-      },
-      (response) => {
-        const pieces: Buffer[] = [];
-        let bytes = 0;
-        response.on('data', (piece: Buffer) => {
-          bytes += piece.length;
-          if (bytes <= MOST_BYTES) pieces.push(piece);
-          else response.destroy(new Error('the answer is too long'));
-        });
-        response.on('error', fail);
-        response.on('end', () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            body: parseJson(Buffer.concat(pieces).toString('utf8')),
-          }),
-        );
-      },
-    );
-    asked.on('error', fail);
-    asked.end();
-  });
+  const signal = AbortSignal.timeout(timeoutMs);
+  const headers = { host: 'engine', connection: 'close' };
+  const asked = request({ socketPath, method, path, signal, agent: false, headers }).end();
+  // Once the answer has begun its reader is told of a break, and nobody else listens here.
+  asked.on('error', () => undefined);
+  try {
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of response as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > MOST_BYTES) return 'silent';
+      pieces.push(piece);
+    }
+    const body = parseJson(Buffer.concat(pieces).toString('utf8'));
+    return { status: response.statusCode ?? 0, body };
+  } catch (error) {
+    return NOBODY.includes(systemCode(error) ?? '') ? 'absent' : 'silent';
+  }
 }
 
 const refusal = v.object({ message: v.string() });
