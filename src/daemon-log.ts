@@ -1,5 +1,5 @@
 import type { Config } from './config/config.ts';
-import { commandEnvironment, syslogHints } from './config/environment.ts';
+import { commandEnvironment } from './config/environment.ts';
 import { createLogger } from './device/logger.ts';
 import { findSyslogLink, type SyslogLink } from './device/syslog.ts';
 import { createLog, openOutput } from './log.ts';
@@ -9,7 +9,7 @@ type LogOptions = Pick<Config['main'], 'log_level' | 'log_format'>;
 
 /** Where the log goes was decided when the daemon was started; how it looks, its owner decides. */
 export function createDaemonLog(options: LogOptions) {
-  const link = findSyslogLink(syslogHints());
+  const link = findSyslogLink();
   const write = createWriter(link);
   let isText = isTextual(options, link);
   const textOf = link === 'none' ? datedText : eventText;

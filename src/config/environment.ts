@@ -47,9 +47,14 @@ export function commandEnvironment(): Record<string, string> {
 }
 
 /** What a service manager says of where stderr goes. */
-export function syslogHints(): { journalStream: string | undefined; hasPrefixReader: boolean } {
+export function syslogHints() {
   const { JOURNAL_STREAM: journalStream, DEPOTD_LOG_PREFIX: prefix } = process.env;
-  return { journalStream, hasPrefixReader: prefix === '1' };
+  return {
+    /** `DEVICE:INODE` of the stream to systemd's journal (systemd.exec(5)). */
+    journalStream,
+    /** Said by an init script whose logger knows prefixes. */
+    hasPrefixReader: prefix === '1',
+  };
 }
 
 /** What depotctl takes from its caller's environment. */

@@ -1,4 +1,5 @@
 import { fstatSync, readFileSync } from 'node:fs';
+import { syslogHints } from '../config/environment.ts';
 
 /**
  * How what the daemon writes reaches a syslog.
@@ -10,14 +11,8 @@ import { fstatSync, readFileSync } from 'node:fs';
  */
 export type SyslogLink = 'none' | 'prefix' | 'procd';
 
-export interface SyslogHints {
-  /** `DEVICE:INODE` of the stream to systemd's journal (systemd.exec(5), JOURNAL_STREAM). */
-  journalStream: string | undefined;
-  /** Said by an init script whose logger knows prefixes. */
-  hasPrefixReader: boolean;
-}
-
-export function findSyslogLink({ journalStream, hasPrefixReader }: SyslogHints): SyslogLink {
+export function findSyslogLink(): SyslogLink {
+  const { journalStream, hasPrefixReader } = syslogHints();
   if (hasPrefixReader) return 'prefix';
   const stderr = statOf(2);
   if (stderr !== undefined && journalStream === `${stderr.dev}:${stderr.ino}`) return 'prefix';
