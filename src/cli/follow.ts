@@ -41,12 +41,8 @@ type Stop = 'end' | 'cut' | 'no room' | DepotError;
  * @returns the task as it ended
  * @throws DepotError upstream_unreachable if the daemon stays away; forbidden if the log-in ended
  */
-export async function followTask(options: FollowOptions): Promise<Task> {
-  try {
-    return await follow(options);
-  } finally {
-    options.output.progress('');
-  }
+export function followTask(options: FollowOptions): Promise<Task> {
+  return follow(options).finally(() => options.output.progress(''));
 }
 
 async function follow(options: FollowOptions): Promise<Task> {

@@ -6,7 +6,6 @@ export interface UploadRecord {
   id: string;
   /** Unix time. */
   ts: number;
-  md5: string;
   file: string;
 }
 

@@ -38,10 +38,10 @@ function wordsOf(command: CommandName): readonly string[] {
   return command === 'help' ? COMMAND_NAMES : Object.keys(commandText(command).words ?? {});
 }
 
-function optionsOf(command: CommandName): string[] {
-  return [...commandText(command).options, ...Object.keys(COMMON_OPTIONS)].map(
-    (name) => `--${name}`,
-  );
+/** With two dashes; without a command those that all take. */
+function optionsOf(command?: CommandName): string[] {
+  const own = command === undefined ? [] : commandText(command).options;
+  return [...own, ...Object.keys(COMMON_OPTIONS)].map((name) => `--${name}`);
 }
 
 function bashScript(): string {
@@ -60,7 +60,7 @@ _depotctl() {
     esac
   done
   case $command in
-    '') words='${[...COMMAND_NAMES, ...commonOptions()].join(' ')}' ;;
+    '') words='${[...COMMAND_NAMES, ...optionsOf()].join(' ')}' ;;
 ${cases.join('\n')}
   esac
   case $command in
@@ -151,20 +151,17 @@ function fishScript(): string {
   const lines = COMMAND_NAMES.flatMap((name) => {
     const { meaning, options } = commandText(name);
     const words = wordsOf(name);
+    const behind = [
+      ...options.map((option) => fishOption(option, ownOption(option))),
+      ...(words.length === 0 ? [] : [`-a '${words.join(' ')}'`]),
+      ...(INSTALLED_COMMANDS.includes(name) ? ["-a '(__depotctl_installed)'"] : []),
+      ...(OFFERED_COMMANDS.includes(name) ? ["-a '(__depotctl_offered)'"] : []),
+      ...(FILE_COMMANDS.includes(name) ? ['-F'] : []),
+    ];
     const seen = `-n '__fish_seen_subcommand_from ${name}'`;
     return [
       `complete -c depotctl -n __fish_use_subcommand -a ${name} -d '${quoted(meaning)}'`,
-      ...options.map(
-        (option) => `complete -c depotctl ${seen} ${fishOption(option, ownOption(option))}`,
-      ),
-      ...(words.length === 0 ? [] : [`complete -c depotctl ${seen} -a '${words.join(' ')}'`]),
-      ...(INSTALLED_COMMANDS.includes(name)
-        ? [`complete -c depotctl ${seen} -a '(__depotctl_installed)'`]
-        : []),
-      ...(OFFERED_COMMANDS.includes(name)
-        ? [`complete -c depotctl ${seen} -a '(__depotctl_offered)'`]
-        : []),
-      ...(FILE_COMMANDS.includes(name) ? [`complete -c depotctl ${seen} -F`] : []),
+      ...behind.map((choice) => `complete -c depotctl ${seen} ${choice}`),
     ];
   });
   const common = Object.entries(COMMON_OPTIONS).map(
@@ -190,10 +187,6 @@ function fishOption(name: string, { short, argument, values, meaning }: OptionTe
     ...(values === undefined ? [] : [`-a '${values.join(' ')}'`]),
     `-d '${quoted(meaning)}'`,
   ].join(' ');
-}
-
-function commonOptions(): string[] {
-  return Object.keys(COMMON_OPTIONS).map((name) => `--${name}`);
 }
 
 /** For single quotes of a shell: a quote becomes a typographic one. */
