@@ -1,5 +1,6 @@
 import { COMMAND_NAMES, commandText, type CommandName } from './commands.ts';
 import { COMMON_OPTIONS, optionForm, ownOption, type OptionText } from './options.ts';
+import type { Output } from '../terminal/output.ts';
 import { hanging, wrap } from '../terminal/width.ts';
 
 /** If nobody says how wide the terminal is, such as in a pipe. */
@@ -11,13 +12,7 @@ const INDENT = 6;
 /** Of the width; forms that are longer have a line of their own. */
 const MOST_OF_FORM = 3 / 8;
 
-/** How help is shown. */
-export interface HelpLook {
-  /** Of the terminal. */
-  columns: number | undefined;
-  /** Puts a text into the reader's language. */
-  word: (text: string) => string;
-}
+type HelpLook = Pick<Output['look'], 'columns' | 'word'>;
 
 /** All commands, one line each. */
 export function helpText({ columns, word }: HelpLook): string {

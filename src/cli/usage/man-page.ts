@@ -5,43 +5,33 @@ import { COMMON_OPTIONS, optionForm, ownOption, type OptionText } from './option
 /** Puts a text into the page's language. */
 type Word = (text: string) => string;
 
-const SECTIONS = {
-  name: 'NAME',
-  form: 'SYNOPSIS',
-  about: 'DESCRIPTION',
-  commands: 'COMMANDS',
-  options: 'OPTIONS',
-  notes: 'NOTES',
-  environment: 'ENVIRONMENT',
-};
-
 /**
  * depotctl(1), in the macros of man(7).
  * @param version of depotd
  * @param word by default the page is English
  */
 export function manPage(version: string, word: Word = (text) => text): string {
-  const section = (name: keyof typeof SECTIONS): string => `.SH ${word(SECTIONS[name])}`;
+  const section = (heading: string): string => `.SH ${word(heading)}`;
   const said = (text: string): string => escape(word(text));
   return [
     `.TH DEPOTCTL 1 "" "depotd ${escape(version)}" "depotd"`,
-    section('name'),
+    section('NAME'),
     `depotctl \\- ${said('apps and packages of a router or NAS, from the command line')}`,
-    section('form'),
+    section('SYNOPSIS'),
     '.B depotctl',
     said('[OPTION…] COMMAND [OPTION…] [NAME…]'),
-    section('about'),
+    section('DESCRIPTION'),
     said('depotctl asks depotd, the daemon on the device, over HTTP.'),
     said(
       'Whatever takes longer than a moment is a task of the daemon: it goes on when depotctl ends.',
     ),
-    section('commands'),
+    section('COMMANDS'),
     ...COMMAND_NAMES.flatMap((name) => commandSection(name, said, word)),
-    section('options'),
+    section('OPTIONS'),
     ...Object.entries(COMMON_OPTIONS).flatMap((option) => optionSection(option, said)),
-    section('notes'),
+    section('NOTES'),
     ...NOTES.flatMap((note) => ['.PP', said(note)]),
-    section('environment'),
+    section('ENVIRONMENT'),
     ...tagged('DEPOTCTL_SESSION', said("a session of the device's panel, as --session")),
     ...tagged('NO_COLOR', said('if it is set and not empty, nothing is coloured')),
     '',
