@@ -9,10 +9,9 @@ import { canonicalAddress } from '../config/ip-address.ts';
 export function networkOf(address: string, bits: 64 | 48 = 64): string {
   const plain = canonicalAddress(address).replace(/%.*$/, '');
   if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.split('::');
-  const leading = head === '' ? [] : head.split(':');
-  const trailing = tail === undefined || tail === '' ? [] : tail.split(':');
+  const halves = plain.split('::').map((half) => half.split(':').filter(Boolean));
+  const [leading = [], trailing = []] = halves;
   const zeros = Array<string>(Math.max(0, 8 - leading.length - trailing.length)).fill('0');
-  const groups = [...leading, ...(tail === undefined ? [] : zeros), ...trailing];
+  const groups = [...leading, ...zeros, ...trailing];
   return `${groups.slice(0, bits / 16).join(':')}::/${bits}`;
 }

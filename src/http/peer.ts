@@ -3,19 +3,7 @@ import type { Context } from 'hono';
 import { canonicalAddress, isLoopback } from '../config/ip-address.ts';
 
 /** Who asks, as far as that can be believed: what a header says, anybody can write over TCP. */
-export interface Client {
-  /**
-   * Of the other end, or what a reverse proxy on this host names; `unix` on a unix socket,
-   * `unknown` if the proxy names nobody or the connection has gone.
-   */
-  address: string;
-  /** How it reached the daemon. */
-  via: 'unix' | 'loopback' | 'network';
-  /** Whether a reverse proxy says that it handed the request on. */
-  isForwarded: boolean;
-  /** Path of the unix socket; undefined on any other. */
-  socketPath: string | undefined;
-}
+export type Client = ReturnType<typeof clientOf>;
 
 /** What Node's own request tells of the connection. */
 interface Connection {
@@ -36,22 +24,30 @@ export interface Ends {
  * A proxy on this host is believed whose request it hands on: the last element of X-Forwarded-For,
  * else of Forwarded (RFC 7239, section 5.2). Over loopback any program on this host may say so.
  */
-export function clientOf(context: Context): Client {
+export function clientOf(context: Context) {
   const socket = socketOf(context);
   const via = viaOf(socket);
   const isForwarded = via !== 'network' && !isFirstHand(context);
   const own = via === 'unix' ? 'unix' : plain(socket?.remoteAddress);
   const path = socket?.server?.address();
   return {
+    /**
+     * Of the other end, or what a reverse proxy on this host names; `unix` on a unix socket,
+     * `unknown` if the proxy names nobody or the connection has gone.
+     */
     address: (isForwarded ? namedClient(context) : own) ?? 'unknown',
+    /** How it reached the daemon. */
     via,
+    /** Whether a reverse proxy says that it handed the request on. */
     isForwarded,
+    /** Path of the unix socket; undefined on any other. */
     socketPath: typeof path === 'string' ? path : undefined,
   };
 }
 
-function viaOf(socket: Ends | undefined): Client['via'] {
-  if (isUnix(socket)) return 'unix';
+function viaOf(socket: Ends | undefined): 'unix' | 'loopback' | 'network' {
+  // By its listener: a connection that has gone has no address either.
+  if (typeof socket?.server?.address() === 'string') return 'unix';
   return isLoopback(socket?.remoteAddress) ? 'loopback' : 'network';
 }
 
@@ -81,11 +77,6 @@ export function calledAddress(
 ): string | undefined {
   const by = addressIn(/(?:^|;)\s*by="?([^";]+)/i.exec(lastOf(forwarded) ?? '')?.[1]);
   return by !== undefined && isOnThisHost(socket) ? by : socket?.localAddress;
-}
-
-/** By its listener: a connection that has gone has no address either. */
-function isUnix(socket: Ends | undefined): boolean {
-  return typeof socket?.server?.address() === 'string';
 }
 
 /** Whether the other end is on this host; not if the connection has gone: nobody knows. */
