@@ -152,7 +152,6 @@ function createGoingBack(
   entries: Map<string, Entry>,
   save: () => Promise<void>,
 ) {
-  let isUnderWay = false;
   let current: string | undefined;
   const isOver = (id: string): boolean => {
     const entry = entries.get(id);
@@ -177,10 +176,8 @@ function createGoingBack(
     goesBack: (id: string): boolean => id === current,
     isOver,
     revertDue: async (): Promise<void> => {
-      if (isUnderWay) return;
-      isUnderWay = true;
+      if (current !== undefined) return;
       for (const id of [...entries.keys()]) if (isOver(id)) await revert(id);
-      isUnderWay = false;
     },
   };
 }

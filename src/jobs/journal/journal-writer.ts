@@ -12,8 +12,6 @@ const GROWTH_BYTES = 1024;
 /** The same of one that waits: its end says that it was stopped, or failed before it began. */
 const QUEUED_GROWTH_BYTES = 384;
 
-export type JournalWriter = ReturnType<typeof createJournalWriter>;
-
 interface Waiting {
   line: string;
   /** To be made before the job counts as recorded. */

@@ -4,8 +4,8 @@ import { DepotError, reasonOf, succeeds } from '../../errors.ts';
 import { EXPLANATIONS } from '../explanation.ts';
 import { ENDED_WITHOUT_CODE, isEnded, unixNow, type Job } from '../job.ts';
 import { openJournalFile } from './journal-file.ts';
-import { createJournalWriter, type JournalWriter } from './journal-writer.ts';
-import { readJournal, type DamagedLine, type JournalLimits } from './read-journal.ts';
+import { createJournalWriter } from './journal-writer.ts';
+import { readJournal, type JournalLimits } from './read-journal.ts';
 import { damagedJob } from './record.ts';
 import { moveStrangeAside, setLinesAside } from './set-aside.ts';
 import { openMarks, type JobMarks } from './job-marks.ts';
@@ -22,20 +22,13 @@ import { openMarks, type JobMarks } from './job-marks.ts';
  *    is no room for that, the long file goes on;
  *  - a line that cannot be believed is set aside, and a failed job stands for it.
  */
-export interface Journal extends JournalWriter {
-  /** The jobs that were on disk when the journal was opened, oldest first. */
-  jobs: Job[];
-  /** What was set aside when it was opened. */
-  damaged: readonly DamagedLine[];
-  /** How many jobs that waited were let go, since they were more than may wait. */
-  dropped: number;
-}
+export type Journal = Awaited<ReturnType<typeof openJournal>>;
 
 /** @throws DepotError unavailable if the folder cannot be read or written */
 export async function openJournal(
   folder: string,
   limits: JournalLimits = { mostEnded: Infinity, mostQueued: Infinity },
-): Promise<Journal> {
+) {
   const [file, aside] = [join(folder, 'jobs.jsonl'), join(folder, 'jobs.damaged.jsonl')];
   const marksFolder = join(folder, 'job-marks');
   const { strange, content } = readAll(file, marksFolder, limits);
@@ -57,7 +50,15 @@ export async function openJournal(
     const areAside = await setLinesAside(aside, damaged);
     const isOther = isChanged || damaged.length > 0 || content.dropped > 0 || writer.isLong();
     if (isOther && (areAside || content.dropped > 0)) await writer.compact();
-    return { jobs, damaged, dropped: content.dropped, ...writer };
+    return {
+      /** The jobs that were on disk when the journal was opened, oldest first. */
+      jobs,
+      /** What was set aside when it was opened. */
+      damaged,
+      /** How many jobs that waited were let go, since they were more than may wait. */
+      dropped: content.dropped,
+      ...writer,
+    };
   } catch (error) {
     throw unavailable(`cannot write job records to ${folder}: ${reasonOf(error)}`, error);
   }
