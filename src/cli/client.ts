@@ -38,7 +38,7 @@ export function createClient(target: Target, session?: LoginSession) {
     get,
     /** Fetches the token that a change needs, and sends it along. */
     post: async (path: string, parameters: Parameters): Promise<unknown> => {
-      const token = tokenIn(await get('admin/store/token'));
+      const token = textIn(await get('admin/store/token'), 'token');
       return readJson(target, await call('POST', path, { parameters: { ...parameters, token } }));
     },
     /** Sets depotd's own password. @returns the file whose content a first one needs as `proof` */
@@ -118,8 +118,4 @@ function codeOf(answer: IncomingMessage): 'unavailable' | 'forbidden' | 'command
   if (answer.statusCode === 503) return 'unavailable';
   const isLogInNeeded = answer.headers['x-luci-login-required'] === 'yes';
   return answer.statusCode === 403 && isLogInNeeded ? 'forbidden' : 'command_failed';
-}
-
-export function tokenIn(body: unknown): string {
-  return textIn(body, 'token');
 }

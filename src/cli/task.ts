@@ -1,13 +1,13 @@
 import { DepotError } from '../errors.ts';
 import { memberIn, numberIn, textIn } from './answer.ts';
 import type { Client } from './client.ts';
-import type { Stage } from './terminal/progress-line.ts';
 
 /** What this client uses of a task's status. Times are Unix seconds. */
 export type Task = ReturnType<typeof readTask>;
 
 export function readTask(id: string, body: unknown) {
   const raw = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const progress = memberIn(raw, 'progress');
   return {
     id,
     state: textIn(raw, 'state'),
@@ -23,14 +23,10 @@ export function readTask(id: string, body: unknown) {
     kind: textIn(raw, 'kind'),
     /** What it is about, such as a package. */
     subject: textIn(raw, 'package'),
-    stage: stageIn(memberIn(raw, 'progress')),
+    stage: { label: textIn(progress, 'label'), percent: numberIn(progress, 'percent') },
     /** The answer as it came. */
     raw,
   };
-}
-
-function stageIn(progress: unknown): Stage {
-  return { label: textIn(progress, 'label'), percent: numberIn(progress, 'percent') };
 }
 
 export async function fetchTask(client: Client, id: string): Promise<Task> {

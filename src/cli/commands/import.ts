@@ -32,17 +32,14 @@ export async function importIstore(context: CommandContext): Promise<number> {
     output.say('its feeds are here already');
     return 0;
   }
-  for (const feed of missing) output.say(`its feed ${textIn(feed, 'name')}: ${addressesOf(feed)}`);
+  for (const feed of missing) {
+    const addresses = [...listIn(feed, 'mirrors'), textIn(feed, 'url')].join(', ');
+    output.say(`its feed ${textIn(feed, 'name')}: ${addresses}`);
+  }
   output.say(trustText(legacy));
   if (!invocation.given.has('yes') && !(await agrees(context))) return 0;
   const names = missing.map((feed) => textIn(feed, 'name'));
   return submitEach(context, names);
-}
-
-function addressesOf(feed: unknown): string {
-  const mirrors = listIn(feed, 'mirrors');
-  const origin = textIn(feed, 'url');
-  return [...mirrors, origin].join(', ');
 }
 
 function trustText(legacy: unknown): string {

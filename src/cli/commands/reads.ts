@@ -1,6 +1,5 @@
 import { DepotError } from '../../errors.ts';
 import { flagIn, textIn } from '../answer.ts';
-import { tokenIn } from '../client.ts';
 import { printFields, printRows, type CommandContext } from '../command-context.ts';
 import { listItems } from './store.ts';
 import { formatSpan, formatTime } from '../terminal/table.ts';
@@ -91,7 +90,7 @@ function taskRow(
 export async function showToken({ client, output, invocation }: CommandContext): Promise<number> {
   const answer = await client.get('admin/store/token');
   if (invocation.given.has('json')) await output.printJson(answer);
-  else await output.print(`${tokenIn(answer)}\n`);
+  else await output.print(`${textIn(answer, 'token')}\n`);
   return 0;
 }
 

@@ -48,7 +48,7 @@ export function createOutput(
     new Promise((resolve) => {
       status.hide();
       const isDrained = stdout.write(text);
-      status.isAtLineStart = !stdout.isTTY || endsLine(text);
+      status.isAtLineStart = !stdout.isTTY || text === '' || text.endsWith('\n');
       status.show();
       if (isDrained) resolve();
       else stdout.once('drain', resolve);
@@ -139,10 +139,6 @@ function createStatusLine(): StatusLine {
 /** A terminal that does not know its size, such as a serial line, says 0. */
 function columnsOf({ columns }: NodeJS.WriteStream): number {
   return columns > 0 ? columns : 80;
-}
-
-function endsLine(text: string): boolean {
-  return text === '' || text.endsWith('\n');
 }
 
 /** What leads up to a sentence, such as an arrow or a task's title, stays. */
