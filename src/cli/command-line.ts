@@ -77,12 +77,9 @@ function valueProblem(error: unknown): unknown {
   );
 }
 
-function option([name, { short, argument }]: [string, OptionText]): [
-  string,
-  { type: 'string' | 'boolean'; short?: string },
-] {
+function option([name, { short, argument }]: [string, OptionText]) {
   const type = argument === undefined ? 'boolean' : 'string';
-  return [name, { type, ...(short !== undefined && { short }) }];
+  return [name, { type, ...(short !== undefined && { short }) }] as const;
 }
 
 function didYouMean(word: string | undefined, prefix = ''): string {

@@ -1,5 +1,4 @@
 import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer.ts';
-import type { Client } from '../client.ts';
 import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
@@ -9,7 +8,7 @@ import { sayRemedy } from '../say-remedy.ts';
 
 /** Operations that change packages by their names: those that the daemon can plan. */
 const PLANNED = ['install', 'remove', 'upgrade'] as const;
-export type PlannedOperation = (typeof PLANNED)[number];
+type PlannedOperation = (typeof PLANNED)[number];
 
 export function isPlanned(command: string): command is PlannedOperation {
   return (PLANNED as readonly string[]).includes(command);
@@ -20,14 +19,6 @@ interface PlanRequest {
   names: readonly string[];
   /** Of the operation. */
   parameters: Readonly<Record<string, string>>;
-}
-
-export function fetchPlan(
-  client: Client,
-  operation: PlannedOperation,
-  request: PlanRequest,
-): Promise<unknown> {
-  return client.get('admin/store/plan', planQuery(operation, request));
 }
 
 export function planQuery(

@@ -2,7 +2,7 @@ import { flagIn, listIn, memberIn, numberIn, textIn, textsIn } from '../answer.t
 import type { Client } from '../client.ts';
 import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
-import { fetchPlan, isWhole } from './plan.ts';
+import { isWhole, planQuery } from './plan.ts';
 import { bytesText, formatFields, formatTable, formatTime } from '../terminal/table.ts';
 import { shortId } from '../task.ts';
 
@@ -167,8 +167,9 @@ export async function showDetails({ client, output, invocation }: CommandContext
     return 0;
   }
   const isNew = textIn(details, 'installed_version') === '';
+  const query = planQuery('install', { names: [name], parameters: {} });
   const plan = isNew
-    ? await fetchPlan(client, 'install', { names: [name], parameters: {} }).catch(() => undefined)
+    ? await client.get('admin/store/plan', query).catch(() => undefined)
     : undefined;
   const fields = detailFields(details).map(([label, text]): [string, string] => [
     label,

@@ -46,7 +46,7 @@ export function commandHelp(name: CommandName, { columns, word }: HelpLook): str
     twoColumns(common, width),
     ...(examples.length === 0
       ? []
-      : [`${word('for example')}:\n${examples.map(indented).join('\n')}`]),
+      : [`${word('for example')}:\n${examples.map((line) => `  ${line}`).join('\n')}`]),
     '',
   ]
     .join('\n\n')
@@ -113,8 +113,4 @@ function twoColumns(rows: readonly (readonly [string, string])[], columns: numbe
       return hanging(lead, wrap(meaning, columns - margin), margin);
     })
     .join('\n');
-}
-
-function indented(line: string): string {
-  return `  ${line}`;
 }
