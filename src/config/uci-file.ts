@@ -13,15 +13,10 @@ export interface UciOption {
   line: number;
 }
 
-/** A mistake in the file: what is wrong and where (lines count from 1). */
-export interface UciProblem {
-  line: number;
-  message: string;
-}
-
 export interface UciFile {
   sections: UciSection[];
-  problems: UciProblem[];
+  /** Mistakes in the file: what is wrong and where (lines count from 1). */
+  problems: { line: number; message: string }[];
 }
 
 /**

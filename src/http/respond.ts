@@ -37,12 +37,9 @@ export interface TaskResult {
 }
 
 /** An answer that never changes: its bytes are shared by all who are sent it. */
-export interface Unchanging {
-  body: Uint8Array<ArrayBuffer>;
-  etag: string;
-}
+export type Unchanging = ReturnType<typeof unchanging>;
 
-export function unchanging(text: string): Unchanging {
+export function unchanging(text: string) {
   return withTag(new TextEncoder().encode(text));
 }
 

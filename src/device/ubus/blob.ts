@@ -10,11 +10,6 @@ export interface UbusTable {
   [name: string]: UbusValue;
 }
 
-export interface Attribute {
-  id: number;
-  data: Buffer;
-}
-
 /** What of a table is wanted: all of a value, or these names of it. The rest is skipped unread. */
 export type Wanted = true | { readonly [name: string]: Wanted };
 
@@ -25,8 +20,8 @@ const TYPE = { array: 1, table: 2, string: 3, int64: 4, int32: 5, int16: 6, int8
 const MOST_DEPTH = 16;
 
 /** @throws RangeError if an attribute is longer than its frame */
-export function readAttributes(buffer: Buffer): Attribute[] {
-  const attributes: Attribute[] = [];
+export function readAttributes(buffer: Buffer) {
+  const attributes: { id: number; data: Buffer }[] = [];
   for (let at = 0; at + WORD_BYTES <= buffer.length;) {
     const word = buffer.readUInt32BE(at);
     const size = sizeIn(word);
