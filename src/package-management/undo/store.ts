@@ -6,7 +6,7 @@ import { createDiskAsking } from '../../device/disk/patience.ts';
 import { readOwnSpace, readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
-import { reasonOf, succeeds } from '../../errors.ts';
+import { reasonOf, succeeds, systemCode } from '../../errors.ts';
 import type { Place } from './record.ts';
 
 /**
@@ -201,7 +201,12 @@ async function isOurs(folder: string): Promise<boolean> {
 }
 
 async function namesIn(folder: string): Promise<string[]> {
-  return (await isOurs(folder)) ? readdir(folder) : [];
+  if (!(await isOurs(folder))) return [];
+  return readdir(folder).catch((error: unknown) => {
+    // The last that was in it has gone meanwhile, and the folder with it.
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  });
 }
 
 async function idsIn(folder: string): Promise<string[]> {

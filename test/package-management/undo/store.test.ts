@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -9,12 +10,17 @@ import { loadConfig } from '../../../src/config/config.ts';
 import { createPaths } from '../../../src/device/paths.ts';
 import { createUndoStore } from '../../../src/package-management/undo/store.ts';
 
-test('what is on its way from flash to memory stays on flash until all of it is there', async () => {
+const id = 'a'.repeat(32);
+
+async function openStore() {
   const root = await mkdtemp(join(tmpdir(), 'depotd-undo-'));
   onTestFinished(() => rm(root, { recursive: true }));
   const paths = createPaths(loadConfig({ file: '/dev/null', overrides: [`main.root=${root}`] }));
-  const store = createUndoStore({ paths, limitBytes: () => 1024 ** 2 });
-  const id = 'a'.repeat(32);
+  return { paths, store: createUndoStore({ paths, limitBytes: () => 1024 ** 2 }) };
+}
+
+test('what is on its way from flash to memory stays on flash until all of it is there', async () => {
+  const { paths, store } = await openStore();
   const kept = join(paths.stateDir, 'undo', id);
   await mkdir(kept, { recursive: true, mode: 0o700 });
   await writeFile(join(kept, 'manifest.json'), '{}');
@@ -28,4 +34,21 @@ test('what is on its way from flash to memory stays on flash until all of it is 
   await rm(join(kept, 'what-cannot-be-copied'));
   await store.release(id);
   expect(await store.find(id)).toBe(join(paths.uploadDir, 'undo', id));
+});
+
+test('who asks which jobs have copies while the last of them goes has an answer', async () => {
+  const { store } = await openStore();
+  for (let count = 0; count < 100; count += 1) {
+    const asking: Promise<unknown>[] = [];
+    await store.open(id, { bytes: 1, isLasting: false });
+    const gone = new AbortController();
+    const dropping = store.drop(id).finally(() => gone.abort());
+    while (!gone.signal.aborted) {
+      asking.push(store.list());
+      await nextTurn();
+    }
+    await Promise.all([dropping, ...asking]);
+  }
+
+  expect(await store.list()).toEqual(new Set());
 });
