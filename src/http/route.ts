@@ -87,7 +87,10 @@ export const postTask = maker('POST', { needsToken: true, isTask: true });
 /** A task whose request is a file: the handler reads the body itself, and the token is optional. */
 export const postUpload = maker('POST', { acceptsUpload: true, isTask: true });
 
-type RouteMaker = <const Entries extends v.ObjectEntries = Record<string, never>>(
+/** Of a route without parameters: the compiler refuses a handler that reads one. */
+const NO_PARAMS = {};
+
+type RouteMaker = <const Entries extends v.ObjectEntries = typeof NO_PARAMS>(
   options: RouteOptions<Entries>,
 ) => Route;
 
@@ -100,7 +103,7 @@ function maker(method: Route['method'], flags: Partial<Route>): RouteMaker {
     bodyOnly: [],
     acceptsUpload: false,
     isTask: false,
-    params: {},
+    params: NO_PARAMS,
     ...options,
     method,
     // The guard hands over only what these very schemas let through.
