@@ -1,7 +1,6 @@
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
@@ -164,7 +163,7 @@ async function lightBackup({ submit, queue }: BackupRouteTools) {
   const submission = await submit('backup', '', {});
   if ('conflict' in submission) return { code: 500, msg: submissionResult(submission).stderr };
   const { job } = submission;
-  await Promise.race([whenEnded(job, queue), delay(LIGHT_MS, undefined, { ref: false })]);
+  await whenEnded(job, queue, AbortSignal.timeout(LIGHT_MS));
   const { state, error } = queue.get(job.id) ?? job;
   if (!isEnded(state)) {
     return { code: 500, msg: 'cannot back up yet: other tasks are under way; the backup follows' };
