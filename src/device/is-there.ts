@@ -11,7 +11,10 @@ export async function hasEntry(path: string): Promise<boolean> {
   return succeeds(lstat(path));
 }
 
-/** Why folders cannot be written to. root may write but on a file system that is read-only. */
+/**
+ * Why folders cannot be written to, a sentence for each that cannot. root may write everywhere but
+ * on a file system that is read-only.
+ */
 export async function writeFaults(folders: readonly string[]): Promise<string[]> {
   const faults: string[] = [];
   for (const folder of folders) {

@@ -17,7 +17,7 @@ export interface AttemptTools {
 }
 
 /**
- * After too many wrong passwords none is looked at. `wrong` is said of one that is.
+ * After too many wrong passwords none is looked at. `wrong` is what is said of a wrong one.
  * @param check undefined if it is wrong
  * @throws DepotError too_many_attempts, forbidden
  */
