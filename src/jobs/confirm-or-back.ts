@@ -152,6 +152,7 @@ function createGoingBack(
   entries: Map<string, Entry>,
   save: () => Promise<void>,
 ) {
+  let isUnderWay = false;
   let current: string | undefined;
   const isOver = (id: string): boolean => {
     const entry = entries.get(id);
@@ -176,8 +177,10 @@ function createGoingBack(
     goesBack: (id: string): boolean => id === current,
     isOver,
     revertDue: async (): Promise<void> => {
-      if (current !== undefined) return;
+      if (isUnderWay) return;
+      isUnderWay = true;
       for (const id of [...entries.keys()]) if (isOver(id)) await revert(id);
+      isUnderWay = false;
     },
   };
 }
