@@ -31,7 +31,7 @@ export async function askEngine(
   // Once the answer has begun its reader is told of a break, and nobody else listens here.
   asked.on('error', () => undefined);
   try {
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const [response] = (await once(asked, 'response', { signal })) as [IncomingMessage];
     const pieces: Buffer[] = [];
     let bytes = 0;
     for await (const piece of response as AsyncIterable<Buffer>) {
