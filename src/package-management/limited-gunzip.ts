@@ -5,7 +5,8 @@ import { unpacksTooLarge } from './failure.ts';
 export type Unpack = ReturnType<typeof limitedGunzip>;
 
 /**
- * Unpacks a package file and the archives in it; each source is destroyed with the reading of it.
+ * Unpacks archives, such as a package file and those in it; each source is destroyed with the
+ * reading of it.
  * @param mostBytes that all of them together may have, unpacked
  * @returns a generator, which throws DepotError no_space if they have more
  */

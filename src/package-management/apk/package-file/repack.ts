@@ -3,10 +3,11 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { lstat, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip, createGzip, gzipSync } from 'node:zlib';
+import { createGzip, gzipSync } from 'node:zlib';
 import { syncPath } from '../../../device/durable-file.ts';
 import { readTar } from '../../../device/tar/tar-reader.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
+import { limitedGunzip } from '../../limited-gunzip.ts';
 import { readPackageFile } from './apk-file.ts';
 import { readFields, type RecordedFile } from '../database/installed-db.ts';
 import { hasHash } from '../recovery/leftovers.ts';
@@ -134,7 +135,7 @@ async function readScripts(file: string, start: string) {
   const scripts: { name: string; mode: number; content: Buffer }[] = [];
   if ((await stat(file).catch(() => undefined)) === undefined) return scripts;
   const packed = createReadStream(file);
-  const unpacked = file.endsWith('.gz') ? packed.pipe(createGunzip()) : packed;
+  const unpacked = file.endsWith('.gz') ? limitedGunzip(Infinity)(packed) : packed;
   for await (const member of readTar(unpacked)) {
     const [, kind] = /^X[0-9a-f]+\.([a-z-]+)$/.exec(member.name.slice(start.length)) ?? [];
     if (!member.name.startsWith(start) || kind === undefined) continue;

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import { createIpk } from '../../../device/ipk.ts';
 import { simplePackage } from '../../../device/packages/package-parts.ts';
 import type { TarEntry } from '../../../../packaging/tar.ts';
 import { createTar } from '../../../device/tar.ts';
+import { openFiles } from '../../../support/open-files.ts';
 
 const command = promisify(execFile);
 const MIB = 1024 ** 2;
@@ -40,26 +40,13 @@ test('a package is known by what its control file says, not by its name', async 
   });
 });
 
-/** Files below the folder that this process has open. */
-function openFiles(): string[] {
-  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
-    try {
-      const target = readlinkSync(`/proc/self/fd/${descriptor}`);
-      return target.startsWith(folder) ? [target] : [];
-    } catch {
-      // That of the reading itself.
-      return [];
-    }
-  });
-}
-
 test('one that is refused, though most of it was not read, is not left open', async () => {
   const large = { name: './large', mode: 0o644, content: randomBytes(4 * MIB) };
   const ipk = await writeData([{ ...large, name: '../x', content: Buffer.from('x') }, large]);
 
   await expect(inspectIpk(ipk, 64 * MIB)).rejects.toMatchObject({ code: 'bad_request' });
 
-  await expect.poll(openFiles).toEqual([]);
+  await expect.poll(() => openFiles(folder)).toEqual([]);
 });
 
 test('what stands behind the end of the files is passed over, and what follows them is read', async () => {
