@@ -105,7 +105,8 @@ function createDiagnosis(installation: Installation): Diagnosis {
         }),
       );
     },
-    ...{ lockFile: locations.lock, lockHolder },
+    lockFile: locations.lock,
+    lockHolder,
     hashPins: () => findHashPins(installation),
   };
 }

@@ -19,6 +19,7 @@ export function createDiagnosis(installation: Installation): Diagnosis {
         remedy: 'put the file back from a backup, or install the firmware again',
       };
     },
-    ...{ lockFile, lockHolder },
+    lockFile,
+    lockHolder,
   };
 }
