@@ -1,6 +1,9 @@
 /** What the doctor asks a package manager; nothing is changed, locked or fetched for it. */
 export interface Diagnosis {
-  /** @returns what keeps its records from being used, a sentence; undefined if they are sound */
+  /**
+   * @returns what keeps its records from being used, a sentence in lower case; undefined if they
+   *   are sound
+   */
   findDamage: () => Promise<{ message: string; remedy: string } | undefined>;
   lockFile: string;
   /**

@@ -23,6 +23,7 @@ export const STOPS = v.pipe(
   v.description('what stops working if it is removed, which takes system=1'),
 );
 
+/** `message`: a clause. */
 export type Stopping = v.InferOutput<typeof STOPS>[number];
 
 /** Names of packages; the second programs of a line count where the first is not installed. */

@@ -17,7 +17,8 @@ const MOST_NAME_BYTES = 8192;
 /**
  * Reads a tar archive piece by piece, whatever its size: ustar, GNU's long names, and pax headers
  * with `path` and `linkpath` (tar(5)). What else pax headers can say of names and sizes is refused:
- * two readers could take it for two things. The source is closed with the last member read.
+ * two readers could take it for two things. The source is closed when the reading ends, also before
+ * the last member or with an error.
  * @throws an Error if it is no tar archive, not a plain one, or ends in the middle
  */
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {

@@ -66,7 +66,9 @@ export function openInstallation(context: BackendContext) {
     },
     /** @throws DepotError unavailable if apk must not be let near its records */
     assertSound: assertSoundNow,
-    /** The same, but for what another apk has not on record yet: a job waits, and looks again. */
+    /**
+     * The same, but for what another apk has not put on record yet: a job waits, and looks again.
+     */
     assertUsable: unlessLocked(assertSoundNow),
     /** The same of the records alone: copies of indexes can be in another user's hands. */
     assertRecords: unlessLocked(assertRecordsNow),

@@ -87,6 +87,7 @@ export function createMetaReader(folders: readonly string[], log: Log): MetaRead
   };
 }
 
+/** @returns `version`: changes with the file */
 async function listFolder(folder: string) {
   const found = (await readdir(folder).catch(() => [])).sort().map(async (file) => {
     const [name, path] = [file.replace(/\.json$/, ''), join(folder, file)];
