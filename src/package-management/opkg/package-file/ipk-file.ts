@@ -49,7 +49,8 @@ function sizeIn(control: Stanza): Pick<InspectedFile, 'installedBytes'> {
 export async function readIpkControl(file: string): Promise<string> {
   const unpack = limitedGunzip(Infinity);
   for await (const member of readTar(unpack(createReadStream(file)))) {
-    if (/^(?:\.\/)?control\.tar\.gz$/.test(member.name)) return readControl(member, unpack);
+    // Waited for here: what it reads is closed with the loop.
+    if (/^(?:\.\/)?control\.tar\.gz$/.test(member.name)) return await readControl(member, unpack);
   }
   throw new Error('it has no control.tar.gz');
 }

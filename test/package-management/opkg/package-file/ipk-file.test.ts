@@ -7,7 +7,10 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { inspectIpk } from '../../../../src/package-management/opkg/package-file/ipk-file.ts';
+import {
+  inspectIpk,
+  readIpkControl,
+} from '../../../../src/package-management/opkg/package-file/ipk-file.ts';
 import { createIpk } from '../../../device/ipk.ts';
 import { simplePackage } from '../../../device/packages/package-parts.ts';
 import type { TarEntry } from '../../../../packaging/tar.ts';
@@ -64,6 +67,17 @@ test('what stands behind the end of the files is passed over, and what follows t
   await writeFile(join(folder, 'a.ipk'), gzipSync(createTar(members)));
 
   expect(await inspectIpk(join(folder, 'a.ipk'), 64 * MIB)).toMatchObject({ name: 'hello' });
+});
+
+test('the control file is read behind scripts of any size', async () => {
+  const script = { name: './postinst', mode: 0o755, content: randomBytes(MIB) };
+  const control = { name: './control', mode: 0o644, content: Buffer.from('Package: hello\n') };
+  const content = gzipSync(createTar([script, control]));
+  const ipk = join(folder, 'a.ipk');
+  await writeFile(ipk, gzipSync(createTar([{ name: './control.tar.gz', mode: 0o644, content }])));
+
+  expect(await readIpkControl(ipk)).toBe('Package: hello\n');
+  await expect.poll(() => openFiles(folder)).toEqual([]);
 });
 
 test('names longer than a tar header has room for are read', async () => {
