@@ -1,14 +1,4 @@
-import {
-  link,
-  mkdir,
-  open,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { link, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { syncPath } from '../../../device/durable-file.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
@@ -17,7 +7,7 @@ import type { PackageDatabase } from '../../database.ts';
 import { combine } from '../database/database.ts';
 import { readInstalled } from '../database/installed-db.ts';
 import type { Locations } from '../database/locations.ts';
-import { scriptsFile } from '../database/record-file.ts';
+import { openRecord, scriptsFile, streamRecord } from '../database/record-file.ts';
 import { parseWorld, type World } from '../database/world.ts';
 
 /** What apk had on record before a job: its owner may put it back by hand. */
@@ -83,7 +73,10 @@ export function createBeforeCopy(locations: Locations) {
   };
 }
 
-/** @returns whether the copy is a new one, whose name is still to be synced */
+/**
+ * @returns whether the copy is a new one, whose name is still to be synced
+ * @throws DepotError unavailable that names what is no file
+ */
 async function keepFile(file: string, copy: string): Promise<boolean> {
   const target = await realpath(file).catch(() => file);
   const [now, kept] = await Promise.all([stat(target), stat(copy)].map(unlessAbsent));
@@ -98,8 +91,11 @@ async function keepFile(file: string, copy: string): Promise<boolean> {
 
 /** A copy of its bytes, for what is written in its place. @returns as of `keepFile` */
 async function keepBytes(file: string, copy: string): Promise<boolean> {
-  const [now, kept] = await Promise.all([readFile(file), readFile(copy)].map(unlessAbsent));
-  if (now === undefined || kept?.equals(now) === true) return false;
+  if ((await unlessAbsent(stat(file))) === undefined) return false;
+  const pieces: Buffer[] = [];
+  for await (const piece of streamRecord(file)) pieces.push(piece);
+  const now = Buffer.concat(pieces);
+  if ((await unlessAbsent(readFile(copy)))?.equals(now) === true) return false;
   return renew(copy, (temporary) => writeFile(temporary, now, { mode: 0o600 }));
 }
 
@@ -108,7 +104,7 @@ async function renew(copy: string, make: (file: string) => Promise<void>): Promi
   await rm(temporary, { force: true });
   try {
     await make(temporary);
-    const handle = await open(temporary, 'r');
+    const handle = await openRecord(temporary);
     try {
       await handle.datasync();
     } finally {

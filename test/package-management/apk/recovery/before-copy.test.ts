@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createLocations } from '../../../../src/package-management/apk/database/locations.ts';
 import { createBeforeCopy } from '../../../../src/package-management/apk/recovery/before-copy.ts';
+import { runCommand } from '../../../device/command.ts';
 import { putAnew } from '../put-anew.ts';
 
 let root: string;
@@ -43,6 +44,35 @@ test('record and scripts are kept as they were without being written again', asy
   await save();
   expect(await textsOf(...copies)).toEqual(['after\n', 'after\n', 'after\n']);
   expect((await readdir(join(files.own, 'before'))).sort()).toEqual(copies.sort());
+});
+
+const AWKWARD: Record<string, (file: string) => Promise<unknown>> = {
+  'a fifo': (file) => runCommand(['mkfifo', file]),
+  'a link to a device without an end': (file) => symlink('/dev/zero', file),
+};
+test.each(
+  Object.entries(AWKWARD).flatMap(([kind, put]) =>
+    (['world', 'installed', 'triggers'] as const).map((name) => ({ kind, put, name })),
+  ),
+)('$kind in the place of $name is not waited for, and copied nowhere', async ({ put, name }) => {
+  const { save } = createBeforeCopy(files);
+  await putAll('before\n');
+  await save();
+  await rm(files[name], { force: true });
+  await put(files[name]);
+
+  await expect(save()).rejects.toThrow(/^cannot read .*: it is no file$/);
+
+  expect(await readdir(join(files.own, 'before'))).toEqual([
+    'installed',
+    'scripts.tar.gz',
+    'world',
+  ]);
+  expect(await textsOf('installed', 'scripts.tar.gz', 'world')).toEqual([
+    'before\n',
+    'before\n',
+    'before\n',
+  ]);
 });
 
 test('world is a copy, since its owner edits it in its place', async () => {
