@@ -171,6 +171,8 @@ test('SIGTERM lets an answer under way be finished', async () => {
   const size = Buffer.byteLength(await daemon.logOf(task));
   const waiting = await daemon.submit('install', { package: 'absent' });
   const answer = daemon.get(`admin/system/tasks/log?task_id=${task}&offset=${size}`);
+  // Once this one is answered, the one before it is under way.
+  await daemon.get('/healthz');
 
   expect(await daemon.kill('SIGINT')).toEqual({ code: 0, signal: null });
   expect([waiting.length, (await answer).status]).toEqual([32, 204]);
