@@ -110,7 +110,7 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
     const packed = handle.createReadStream({ start: 0, autoClose: false });
     packed.on('error', (error) => unpacked.destroy(error));
     packed.pipe(unpacked);
-    const pieces = piecesOf(unpacked);
+    const pieces = leftOpen(unpacked);
     yield* readTar(pieces);
     // To the end, behind which the checksum of the whole stands.
     let bytes = 0;
@@ -127,7 +127,7 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
 }
 
 /** A stream that no reader closes, so that a second one goes on where the first one stopped. */
-function piecesOf(stream: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+function leftOpen(stream: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   const iterator = stream[Symbol.asyncIterator]();
   return { [Symbol.asyncIterator]: () => ({ next: () => iterator.next() }) };
 }
