@@ -42,7 +42,7 @@ export interface ChangePreview {
   settings?: readonly string[];
   stops?: readonly Stopping[];
   containers?: readonly PlannedContainer[];
-  /** Of an upgrade: what has a newer version, and stays as it is. */
+  /** Packages that an upgrade leaves as they are, though there is a newer version. */
   left?: readonly LeftPackage[];
 }
 
@@ -123,7 +123,7 @@ async function lacksLists({ manager }: PackageTools, { operation, subjects }: Ch
 
 interface PlannedChoice {
   names: readonly string[];
-  /** Of these, what was asked for itself. */
+  /** Packages among these that were asked for themselves. */
   asked: readonly string[];
   problems: Problem[];
   leftOut?: Problem[];

@@ -12,14 +12,14 @@ import type { Problem, ProblemCode } from './problem.ts';
  * cannot differ from the other.
  */
 
-/** Of each app the meta package if one is installed or offered, else the package of that name. */
+/** The meta package of each app if one is installed or offered, else the package of that name. */
 export async function packagesToInstall(
   { manager }: PackageTools,
   subjects: readonly string[],
 ): Promise<string[]> {
   const database = await manager.installed();
   const absent = subjects.map(metaPackageOf).filter((meta) => !isPresent(database.get(meta)));
-  // Asked for all at once: it is a reading of all lists.
+  // Offers are asked for all at once: it is a reading of all lists.
   const offers = absent.length === 0 ? new Map() : await manager.offers(absent);
   const names = subjects.map((subject) => {
     const meta = metaPackageOf(subject);
@@ -40,7 +40,7 @@ export function packageToRemove(database: PackageDatabase, subject: string): str
   );
 }
 
-/** It is there, or asked for: what no feed has keeps other packages from being installed. */
+/** A package that is there, or asked for: what no feed has keeps others from being installed. */
 export function isOnRecord(database: PackageDatabase, name: string): boolean {
   return isPresent(database.get(name)) || database.get(name)?.state === 'requested';
 }
@@ -86,7 +86,7 @@ async function withoutGoing(
   return [...asked, ...auto.filter((name) => !going.has(name))];
 }
 
-/** Those of which a feed offers a newer version, or that are damaged. */
+/** Packages of which a feed offers a newer version, or that are damaged. */
 async function withNewer(
   { manager }: PackageTools,
   database: PackageDatabase,

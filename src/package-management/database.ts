@@ -18,14 +18,14 @@ export interface InstalledPackage {
   isDamaged?: boolean;
   /** Each entry is one dependency: the names that would satisfy it. */
   depends: string[][];
-  /** The same of what may stay away, and does not go alone once it is there. */
+  /** Recommendations: what may stay away, and does not go alone once it is there. */
   recommends?: string[][];
   /**
    * The names under which its owner asked for it and that no other package meets, if they are not
    * its own name alone: they have to go with it.
    */
   askedAs?: readonly string[];
-  /** It comes by itself if all of these are there, and goes with each of them. */
+  /** The package comes by itself if all of these are there, and goes with each of them. */
   comesWith?: readonly string[];
   /** Virtual names that the package stands for. */
   provides: string[];

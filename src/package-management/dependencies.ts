@@ -66,7 +66,7 @@ export function cameWith(
   return [...found].slice(names.length);
 }
 
-/** These and all that they need, and what that needs, as far as it is installed. */
+/** Packages and all that they need, and what that needs, as far as it is installed. */
 export function withNeeded(database: PackageDatabase, names: readonly string[]): Set<string> {
   const providers = new Map<string, string[]>();
   for (const { name, provides } of [...database.values()].filter(isPresent)) {

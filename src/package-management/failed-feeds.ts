@@ -72,7 +72,7 @@ export function lastFetch(jobs: readonly Job[]): Job | undefined {
   return jobs.findLast(hasFetched);
 }
 
-/** That there are no lists, with the reason and the advice of who failed to fetch them last. */
+/** The problem that there are no lists, with reason and advice of who failed to fetch them last. */
 export function noListsProblem(last: Job | undefined, feeds: readonly Feed[]): Problem {
   const none = 'there are no package lists';
   if (last?.state !== 'failed' || last.error === undefined) {

@@ -43,7 +43,7 @@ export function failureError(
   return new DepotError(kind, message, { explanation: { code, remedy } });
 }
 
-/** The same as a plan shows it. */
+/** A failure of the package manager as a plan shows it. */
 export function failureProblem(
   purpose: string,
   { code, package: name, reason, remedy = remedyOf(code, name) }: Failure,
@@ -79,7 +79,7 @@ export function linePattern(...pieces: readonly string[]): RegExp {
 /** What a program says if something goes wrong, as a pattern for its complaints. */
 export type Complaint = { expression: RegExp } & (PlainComplaint | JudgedComplaint);
 
-/** One that always means the same. Its group `name`, if it has one, is the package. */
+/** A complaint that always means the same. Its group `name`, if there is one, is the package. */
 interface PlainComplaint extends Pick<Failure, 'code' | 'remedy'> {
   reason: (...groups: readonly string[]) => string;
 }
@@ -165,7 +165,7 @@ export function unusableFile(why: string, cause?: unknown): DepotError {
   return new DepotError('bad_request', message, { cause, explanation });
 }
 
-/** It could not be installed anyway, and what is small may unpack to a thousand times its size. */
+/** A package that unpacks to more than is free: what is small may unpack to a thousandfold. */
 export function unpacksTooLarge(freeBytes: number): DepotError {
   const message =
     'cannot take the file as a package: it unpacks to more than the device has room for, ' +

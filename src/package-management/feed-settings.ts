@@ -93,7 +93,7 @@ export interface TrustedKey {
 /** An address for examples (RFC 2606), as in the comment that OpenWrt ships. */
 export const EXAMPLE = /^https?:\/\/([^/]*\.)?example\.(com|net|org)(\/|$)/;
 
-/** Of a list as it is sent. */
+/** Largest list of a feed as it is sent. */
 export const MOST_LIST_BYTES = 64 * 1024 ** 2;
 
 /** What is wrong with a list, as a clause, and what can be done if that is known better. */

@@ -144,7 +144,7 @@ export async function redirectOf(
   if (target === undefined) return undefined;
   const file = asked.startsWith(url) ? asked.slice(url.length) : '';
   const name = new URL(asked).pathname.split('/').at(-1) ?? '';
-  // Another file is no list: a network's log-in page answers so.
+  // A redirect to another file is no list: a network's log-in page answers so.
   const isList = name !== '' && new URL(target).pathname.endsWith(`/${name}`);
   const isFeed = isList && target.endsWith(file);
   const address = isFeed ? target.slice(0, target.length - file.length) : target;

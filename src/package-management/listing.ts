@@ -50,7 +50,7 @@ export interface PackageDescription {
   maintainer: string;
   /** When it was built, Unix seconds. */
   time: number;
-  /** Of the package file, if whoever fetches it has to check that. */
+  /** SHA-256 of the package file, if whoever fetches it has to check that. */
   sha256?: string | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface FileRecord {
   owner: string;
   /** Absolute on the device, whatever its root. */
   path: string;
-  /** Its owner may change it. */
+  /** Whether its owner may change the file. */
   isConfig: boolean;
   /** The hash of the content, of a link that of its target. Cut hashes have fewer digits. */
   hash?: { algorithm: 'md5' | 'sha1' | 'sha256'; digits: string };
@@ -100,7 +100,7 @@ export const LISTING_LIMITS = {
   paragraphBytes: 256 * 1024,
   descriptionCharacters: 4000,
   lineCharacters: 300,
-  /** Of dependencies, virtual names, tags and the like, each. */
+  /** Most dependencies, virtual names, tags and the like, each. */
   entries: 500,
   files: 20_000,
 } as const;

@@ -38,7 +38,7 @@ export interface PackageManager {
    * Names that no list has are absent.
    */
   offers: (names: readonly string[]) => Promise<Map<string, Offer[]>>;
-  /** The same with all that is said of them, and what is on record of what is installed. */
+  /** What feeds offer with all that is said of it, and what is on record of what is installed. */
   listing: PackageListing;
   /** Compares as the program does: negative, zero or positive. */
   compareVersions: (a: string, b: string) => number;
@@ -268,7 +268,7 @@ export interface BackendContext {
   paths: Paths;
   /** The whole environment that the device's programs get. */
   environment: Record<string, string>;
-  /** The same for scripts of packages, which want to be told another root than `/`. */
+  /** The environment for scripts of packages, which have to know another root than `/`. */
   scriptEnvironment: Record<string, string>;
   notes: Notes;
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 /** Safe in an argument vector behind `--`, in a path below a folder, and free of wildcards. */
 const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]*$/;
 const MOST_CHARACTERS = 128;
-/** The same for a piece of a larger pattern, without lookaround. */
+/** A package's name as a piece of a larger pattern, without lookaround. */
 export const PACKAGE_NAME_PATTERN = `[A-Za-z0-9][A-Za-z0-9.+_-]{0,${MOST_CHARACTERS - 1}}`;
 
 export const packageName = v.pipe(
@@ -59,7 +59,7 @@ export const ISTORE_RECORDS = '/usr/share/istore/run-records';
 
 /** What all names in a package file may take in memory: fifty thousand files have less. */
 const MOST_BYTES = 8 * 1024 ** 2;
-/** Of a text, beside its characters. */
+/** Bytes of a text beside its characters. */
 const TEXT_BYTES = 32;
 
 /** Is told of each name that is kept of a package file. @throws an Error if they are too many */

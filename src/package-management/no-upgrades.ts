@@ -39,7 +39,7 @@ interface Tools {
 }
 
 /**
- * Of these packages those whose best version, which an upgrade would bring, such a feed has.
+ * Those of these packages whose best version, which an upgrade would bring, such a feed has.
  * @returns the feed by name
  */
 export async function keptBack(

@@ -9,7 +9,7 @@ import type { PackageBackend } from './manager.ts';
 export const BACKENDS: readonly [PackageBackend, ...PackageBackend[]] = [OPKG, APK];
 
 /**
- * The one whose database the device uses. If none has packages on record, as after a power cut, the
+ * The manager whose database the device uses. If none has packages, as after a power cut, the
  * one whose program is there, else the first: its answers say what is missing.
  * @param wanted option `packages.manager`: `auto`, or the name of one
  */

@@ -10,7 +10,7 @@ import type { UndoCopies } from './undo/copies.ts';
 export interface PackageTools {
   manager: PackageManager;
   catalog: Catalog;
-  /** What previews said of the changes to come. */
+  /** What previews said of the packages that jobs are to change. */
   expected: ExpectedChanges;
   /** Keeps what jobs replace. */
   undo: UndoCopies;

@@ -10,7 +10,7 @@ import type { PackageTools } from './tools.ts';
  * of which needs its application (luci.mk); `luci-i18n-base-LANGUAGE` brings the language itself.
  */
 const BASE = `${TRANSLATION_PREFIX}base-`;
-/** Of a file that its owner edits by hand. */
+/** Largest file of LuCI's settings, which its owner edits by hand. */
 const MOST_CONFIG_BYTES = 1024 ** 2;
 
 /**
@@ -42,7 +42,7 @@ export async function translationsFor(
   return absent.filter((name) => offers.has(name) && !names.includes(name));
 }
 
-/** What the meta packages of apps among these need. */
+/** What the meta packages of apps among these names need: their applications of LuCI. */
 async function broughtBy({ listing }: PackageTools['manager'], names: readonly string[]) {
   const metas = names.filter((name) => appOf(name).isApp);
   const found = new Set<string>();

@@ -18,7 +18,7 @@ export async function waitForLock(
   { note, signal }: Pick<StepContext, 'note' | 'signal'>,
 ): Promise<boolean> {
   const { purpose, file, findHolder } = wait;
-  // Not the time of day: a router's jumps by decades when it learns it.
+  // By a clock that is never set: a router's time of day jumps by decades when it learns it.
   const deadline = performance.now() + LOCK_LIMIT_MS;
   let isNoted = false;
   for (let holder = await findHolder(); holder !== undefined; holder = await findHolder()) {
@@ -47,7 +47,7 @@ export function ahead<Result>(work: (context: StepContext) => Promise<Result>): 
   const begin = (context: StepContext): Promise<Result> => {
     if (pending?.jobId === context.job.id) return pending.result;
     const result = work(context);
-    // Whoever ends it gets the error.
+    // The caller that ends the wait gets the error.
     result.catch(() => undefined);
     pending = { jobId: context.job.id, result };
     return result;

@@ -36,7 +36,7 @@ export function openInstallation(context: BackendContext) {
     await assertReadable(await indexFiles(paths, locations), locations);
     await assertRecordsNow();
   };
-  // Another apk may be about to write them.
+  // Another apk may be about to write its records.
   const unlessLocked = (assert: () => Promise<void>) => (): Promise<void> =>
     assert().catch(async () => {
       if ((await lockHolderOf(locations.lock, 'FLOCK')) === undefined) await assert();
@@ -57,7 +57,7 @@ export function openInstallation(context: BackendContext) {
       const { ownCache } = locations;
       return (await isFolder(ownCache)) ? ownCache : cacheFolder(paths);
     },
-    /** Makes the folders that commands need. */
+    /** Makes the folders that apk's commands need. */
     prepareFolders: async (): Promise<void> => {
       await Promise.all([
         openTrustedFolder(locations.own).then(() => makeEmpty(locations.empty)),
@@ -70,12 +70,12 @@ export function openInstallation(context: BackendContext) {
      * The same, but for what another apk has not put on record yet: a job waits, and looks again.
      */
     assertUsable: unlessLocked(assertSoundNow),
-    /** The same of the records alone: copies of indexes can be in another user's hands. */
+    /** Asserts the records alone: copies of indexes can be in another user's hands. */
     assertRecords: unlessLocked(assertRecordsNow),
   };
 }
 
-/** Nothing may lie in it. One that is empty stays as it is, to spare the flash. */
+/** Empties apk's working folder. One that is empty stays as it is, to spare the flash. */
 async function makeEmpty(folder: string): Promise<void> {
   if ((await readdir(folder).catch(() => undefined))?.length === 0) return;
   await rm(folder, { recursive: true, force: true });

@@ -157,7 +157,7 @@ async function watchFolders(
   });
   await new Promise<void>((resolve) => {
     watcher.once('ready', resolve);
-    // It does not get ready without a folder that it could not read.
+    // The watcher does not get ready if it could not read a folder.
     watcher.once('error', () => resolve());
   });
   return async () => {

@@ -49,7 +49,7 @@ function compareComponents(a: string, b: string): number {
   }
 }
 
-/** Nothing any more. */
+/** What stands for a version behind its end. */
 const END = ['', '', ''] as const;
 const PAIR = /(\D*)0*(\d*)/g;
 

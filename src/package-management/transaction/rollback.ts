@@ -55,7 +55,7 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
       findings.write(context, { came: [...came], half: [...half] });
     }
   });
-  // Each of the two commands by itself: the second one's exit code takes the place of the first's.
+  // Each of the repair's two commands by itself: the second one's exit code replaces the first's.
   const repeatIfShutOut = async (context: StepContext, part: keyof Repair) => {
     const isRun = findings.read(context)[part].length > 0;
     return isRun && (await around.wasShutOut(context)) ? retryFrom(prepare) : undefined;

@@ -44,7 +44,7 @@ export interface UndoCopies extends Pick<
 > {
   /** The step before the command: copies what the command is about to replace. */
   keepStep: (work: KeepWork) => Act;
-  /** Behind everything, and at the end of the repair: says what is different now. */
+  /** The step behind everything, and at the end of the repair: says what is different now. */
   closeStep: (work?: Pick<KeepWork, 'scope'>) => Act;
   /** Copies that a job has. */
   copiesOf: (job: Pick<Job, 'id'>) => Promise<ReadonlyMap<string, KeptPackage>>;
@@ -150,7 +150,7 @@ function isForRoom(error: unknown): boolean {
   return isDiskFull(error) || (error instanceof DepotError && error.code === 'no_space');
 }
 
-/** It goes back by itself unless it is confirmed, maybe without a network. */
+/** Whether the job goes back by itself unless it is confirmed, maybe without a network. */
 function mustGoBack({ params }: Readonly<Job>): boolean {
   return params.confirm_s !== undefined;
 }

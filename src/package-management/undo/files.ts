@@ -66,7 +66,7 @@ async function sumIn(file: FileHandle, entry: Stats): Promise<string> {
 
 const MOST_PIECE_BYTES = 64 * 1024;
 
-/** Each piece is valid until the next one. For a small file a stream would cost much more. */
+/** Pieces of a file, each valid until the next one. For a small one a stream would cost more. */
 async function* piecesOf(file: FileHandle, { size }: Stats): AsyncGenerator<Buffer> {
   const buffer = Buffer.alloc(Math.min(MOST_PIECE_BYTES, size + 1));
   for (let at = 0, isEnd = false; !isEnd;) {

@@ -79,7 +79,7 @@ export function feedScope(
   };
 }
 
-/** Of one file. */
+/** Largest file below /etc that is kept. */
 const MOST_FILE_BYTES = 256 * 1024;
 
 /** Below /etc, but for what belongs to depotd or the package manager, and for keys. */

@@ -203,7 +203,7 @@ async function isOurs(folder: string): Promise<boolean> {
 async function namesIn(folder: string): Promise<string[]> {
   if (!(await isOurs(folder))) return [];
   return readdir(folder).catch((error: unknown) => {
-    // The last that was in it has gone meanwhile, and the folder with it.
+    // The last copies have gone meanwhile, and the folder with them.
     if (systemCode(error) === 'ENOENT') return [];
     throw error;
   });

@@ -60,7 +60,7 @@ export function createApkCommands(context: BackendContext, locations: Locations)
     /** Installs once more what is on record in this version; not from files. */
     reinstall: (names: readonly string[], ...options: string[]) =>
       withOptions(commands.configure(names), options),
-    /** The same change as a plan: nothing is fetched, locked or changed. */
+    /** Simulates a change: nothing is fetched, locked or changed. */
     simulate: (wanted: PackageChange) => withOptions(withNetwork(build(wanted)), ['--simulate']),
     /** The change itself; with `--no-scripts`, without the packages' scripts. */
     change: (wanted: PackageChange, ...options: string[]) => withOptions(build(wanted), options),

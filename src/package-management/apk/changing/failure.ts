@@ -44,7 +44,7 @@ function complaintsIn(lines: readonly string[]): string[] {
   return found.map((text) => text.replace(/ +/g, ' '));
 }
 
-/** Of `NAME-VERSION`, the name: a version begins with a digit (docs/reference/apk.md). */
+/** The name in `NAME-VERSION`: a version begins with a digit (docs/reference/apk.md). */
 const BUILD = String.raw`(?<name>\S+?)-\d[^\s:-]*(?:-r\d+)?`;
 
 function about(pattern: string): RegExp {

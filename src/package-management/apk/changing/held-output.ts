@@ -29,7 +29,7 @@ export function endHolders({ job, note }: Pick<StepContext, 'job' | 'note'>): ()
     try {
       process.kill(pid, since !== undefined && now - since > GRACE_MS ? 'SIGKILL' : 'SIGTERM');
     } catch {
-      // It has ended by itself.
+      // The process has ended by itself.
     }
   };
   const look = async (): Promise<void> => {

@@ -42,7 +42,7 @@ export function createHold(
       await note(name, false);
       return;
     }
-    // It is held already, and its line in world hides whether it came as a dependency.
+    // A package that is held already: its line in world hides whether it came as a dependency.
     if (found?.isHeld === true) return;
     const { version = '', isAuto = false } = found ?? {};
     await note(name, isAuto);

@@ -50,7 +50,7 @@ export function createDatabaseReader(locations: Locations) {
      * @throws DepotError unavailable if the record is damaged
      */
     read: (): Promise<PackageDatabase> => inTurn(readView),
-    /** The same as apk has it. @throws DepotError unavailable */
+    /** The record of each installed package as apk has it. @throws DepotError unavailable */
     records: (): Promise<ReadonlyMap<string, InstalledRecord>> => inTurn(readRecords),
   };
 }
@@ -112,7 +112,7 @@ function packageOf(
     name,
     version,
     architecture,
-    // Its files are there, as far as they could be written, and it does not work as it should.
+    // A broken package: its files are there as far as they could be written; it may not work.
     state: record.hasBrokenFiles || record.hasBrokenScript ? 'unpacked' : 'installed',
     isAuto: ![name, ...provides].some((known) => wanted.has(known)),
     isEssential: isEssential(name),

@@ -156,12 +156,12 @@ function recordOf(fields: ReadonlyMap<number, string>) {
     depends: namesIn(text('D')),
     provides: namesIn(text('p')),
     replaces: namesIn(text('r')),
-    /** It comes by itself if all of them are there. */
+    /** The package comes by itself if all of these are there. */
     installIf: namesIn(text('i')),
     installedBytes: Number(text('I')) || 0,
     /** Some of its files could not be written (`f:f`). */
     hasBrokenFiles: flags.includes('f'),
-    /** One of its scripts failed (`f:s`). */
+    /** Whether a script of the package failed (`f:s`). */
     hasBrokenScript: flags.includes('s'),
     /** Hashes of files are SHA-256, cut to 20 bytes; else SHA-1. */
     hasSha256: flags.includes('S'),

@@ -32,7 +32,7 @@ export async function openRecord(file: string, mostBytes = MOST_BYTES): Promise<
   }
 }
 
-/** Its whole text. @throws DepotError unavailable that names it */
+/** The whole text of a file of apk's record. @throws DepotError unavailable that names it */
 export async function readRecord(file: string, mostBytes: number): Promise<string> {
   const handle = await openRecord(file, mostBytes);
   try {

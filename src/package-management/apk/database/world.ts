@@ -1,7 +1,7 @@
 import { isVersion } from '../compare-versions.ts';
 import { damagedRecord, readRecord } from './record-file.ts';
 
-/** It has a line for each thing that its owner asked for. */
+/** Largest world, which has a line for each thing that its owner asked for. */
 const MOST_BYTES = 1024 ** 2;
 
 /** `/etc/apk/world`: what the device's owner wants to have (apk-world(5)). */

@@ -14,7 +14,7 @@ import { namesIn, parseDependency } from '../database/world.ts';
 export const FIELDS =
   'name,version,arch,description,license,maintainer,url,build-time,installed-size,file-size,' +
   'depends,provides,repositories';
-/** The same for a list of everything: apk prints two thirds of it. */
+/** Fields for a list of everything: apk prints two thirds as much. */
 export const SUMMARY_FIELDS =
   'name,version,arch,description,build-time,installed-size,file-size,depends,repositories';
 
@@ -87,7 +87,7 @@ export function describeOffer(found: QueriedPackage): PackageDescription {
   };
 }
 
-/** The same of apk's record of what is installed, by the letters of its fields. */
+/** Describes an installed package by apk's record, whose fields are letters. */
 export function describeRecord(fields: ReadonlyMap<string, string>): PackageDescription {
   const field = (letter: string): string => fields.get(letter) ?? '';
   return describeOffer({

@@ -195,7 +195,7 @@ function editLine(
 ): string {
   const lines = text.split('\n');
   const line = lines[index] ?? '';
-  // Somebody else changed the file in between.
+  // Somebody else changed the feed's file in between.
   if (!line.includes(url)) return text;
   if (change.verb === 'remove') {
     const from = nameIn(lines[index - 1] ?? '') === undefined ? index : index - 1;

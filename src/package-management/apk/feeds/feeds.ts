@@ -5,18 +5,18 @@ import { EXAMPLE, type Feed, type GarbageLine } from '../../feed-settings.ts';
 import type { Locations } from '../database/locations.ts';
 import { readWorld, type WorldEntry } from '../database/world.ts';
 
-/** Of a file that its owner edits by hand. */
+/** Largest file of feeds, which its owner edits by hand. */
 const MOST_BYTES = 1024 ** 2;
 const UNREADABLE = `it is no file, or larger than ${MOST_BYTES} bytes`;
 
 export interface TaggedFeed extends Feed {
-  /** Without its `@`; empty if it has none. */
+  /** The feed's tag without its `@`; empty if it has none. */
   tag: string;
 }
 
 /** A line that names a feed; one that is commented out stands for a feed that is switched off. */
 export interface FeedEntry extends TaggedFeed {
-  /** Without its folder. */
+  /** Name of the file of feeds, without its folder. */
   file: string;
   /** Index of its line. */
   index: number;
@@ -42,7 +42,7 @@ export async function readFeeds(folder: string) {
   };
 }
 
-/** The same with feeds that are switched off, and where each stands: in the file of that name. */
+/** All feeds, those switched off, too, and where each stands: in the file of that name. */
 export async function readEntries(folder: string) {
   const files = (await readdir(folder).catch(() => []))
     .filter((name) => name.endsWith('.list') && !name.startsWith('.'))

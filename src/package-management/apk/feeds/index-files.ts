@@ -41,7 +41,7 @@ export async function assertReadable(files: readonly string[], { triggers }: Loc
   throw new DepotError('unavailable', `cannot run apk: ${file} is no file`, { explanation });
 }
 
-/** At once, as opkg's settings are looked at: all is on the root file system. */
+/** Synchronous, as for opkg's settings: all index files are on the root file system. */
 function findUnending(files: readonly string[]): string | undefined {
   return files.find((file) => {
     const entry = unless(() => statSync(file, { throwIfNoEntry: false }), undefined);

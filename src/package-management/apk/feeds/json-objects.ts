@@ -47,7 +47,7 @@ export function createObjectReader(mostBytes: number, onObject: (object: unknown
 
 /** Within a text there is no line break (RFC 8259, section 7). */
 const BETWEEN = '\n  }, {';
-/** Behind the brace that ends an object. */
+/** Length of the text up to the brace that ends an object. */
 const BRACE_AT = '\n  }'.length;
 
 function isObject(value: unknown): boolean {

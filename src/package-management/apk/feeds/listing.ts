@@ -45,7 +45,7 @@ export function createListing(source: FeedSource & Pick<Installation, 'reader'>)
         (error: unknown) =>
           offers.destroy(error instanceof Error ? error : new Error(String(error))),
       );
-      // Whoever has read enough destroys it.
+      // A reader that has enough destroys the stream of offers.
       yield* offers as AsyncIterable<OfferedPackage>;
     },
     summarize: async (visit) => {
@@ -83,7 +83,7 @@ async function readRecord(
   if (!isPackageName(name) || !(await reader.records()).has(name)) return undefined;
   const { files } = await readFields(locations.installed, name);
   const list = join(locations.packages, `${name}.conffiles`);
-  // None, a folder of that name, or a disk that fails: nothing is known then.
+  // No list of configuration files, a folder of that name, or a bad disk: nothing is known then.
   const config = await readPart(list, MOST_CONFFILES_BYTES).catch(() => '');
   return {
     files: pathsIn(files.map(({ path }) => `/${path}`).join('\n')),

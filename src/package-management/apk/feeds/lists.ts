@@ -25,7 +25,7 @@ import type { Simulation } from '../planning/simulation.ts';
 import { readFeeds } from './feeds.ts';
 import { readKeyFiles } from './index-key.ts';
 
-/** Of what `apk update` prints: a line or two for each feed. */
+/** Most of what `apk update` prints: a line or two for each feed. */
 export const MOST_OUTPUT_BYTES = 256 * 1024;
 
 /**

@@ -52,7 +52,7 @@ function objectAt(source: Source, value: number): AdbObject {
   if (kind !== OBJECT && kind !== ARRAY) throw malformed();
   const at = value & 0x0fffffff;
   const count = numberAt(block, at);
-  // The first of them is their number.
+  // The first number of an ADB object or array is how many there are.
   if (count < 1 || count > MOST_ITEMS || at + count * 4 > block.length) throw malformed();
   const valueOf = (index: number): number =>
     index > 0 && index < count ? numberAt(block, at + index * 4) : 0;

@@ -20,9 +20,9 @@ export interface PackageContent {
   installedBytes: number | undefined;
   /** Names of packages whose files it may take over. */
   replaces: string[];
-  /** Its files and links, relative to the root. */
+  /** Files and links of the package, relative to the root. */
   files: string[];
-  /** Its folders, so far as it names them. */
+  /** Folders of the package, so far as it names them. */
   folders: string[];
 }
 

@@ -20,7 +20,7 @@ import { purposeOf } from './plan-check.ts';
 import { freeBytesAt } from './room.ts';
 import type { PlannedChange } from './simulation.ts';
 
-/** Nothing is changed yet: what is missing or in the way ends the job here. */
+/** Checks what was fetched before anything changes: what is missing ends the job here. */
 export async function checkFetched(
   installation: Installation,
   context: StepContext,

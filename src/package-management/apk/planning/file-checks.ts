@@ -71,7 +71,7 @@ function clash(
   });
 }
 
-/** Those of the files that are not there: what a cut-off installation may leave. */
+/** Files of a package that are not there: what a cut-off installation may leave. */
 export async function findAbsent(root: string, files: readonly string[]): Promise<string[]> {
   const isThere = await Promise.all(files.map((file) => hasEntry(join(root, file))));
   return files.filter((_, index) => isThere[index] !== true);

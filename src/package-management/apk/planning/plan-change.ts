@@ -21,7 +21,7 @@ import { plannedChange, type PlannedChange, type Simulation } from './simulation
  */
 const plan = v.object({
   changes: v.array(plannedChange),
-  /** Those of them that are fetched; 0.1.0 does not write it. */
+  /** Packages of the plan that are fetched; 0.1.0 does not write it. */
   downloads: v.optional(v.array(plannedChange)),
   /** The package in the file that is installed, if it is one. */
   own: v.optional(v.string()),
@@ -32,7 +32,7 @@ export const planned = transactionSlots('the plan', {
   plan: v.optional(plan, { changes: [] }),
   /** The version of apk's record that it was made by. */
   seen: v.optional(v.string()),
-  /** Whether all that it needs is in the cache. */
+  /** Whether all packages that the plan needs are in apk's cache. */
   isFetched: v.optional(v.boolean(), false),
 });
 

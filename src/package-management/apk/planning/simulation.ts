@@ -55,7 +55,7 @@ export function parseSimulation(result: Pick<RunResult, 'exitCode' | 'stdout' | 
     kept: parseKept(lines),
     /** What apk says is wrong, in one line; empty if nothing is. */
     fault: parseFault(stderr),
-    /** The same as it was printed. */
+    /** What the simulation printed, as it stands. */
     stderr,
     /** Names that no feed has, each with what requires it, such as `world[NAME]`. */
     missing: parseMissing(stderr),

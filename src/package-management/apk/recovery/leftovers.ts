@@ -139,7 +139,7 @@ export async function removeLeftovers(
   for (const path of [...folders].sort().reverse()) {
     await removeTemporary(join(root, path));
     const above = await trustedFolder(dirname(join(root, path)));
-    // One that is not empty has something of somebody else's.
+    // A folder that is not empty has something of somebody else's.
     if (above !== undefined) await rmdir(join(above, basename(path))).catch(() => undefined);
   }
   await removeDeadLinks(root, mine);

@@ -18,7 +18,7 @@ const record = v.object({
   absent: v.optional(v.array(v.string()), []),
   /** Folders that files are written into. */
   folders: v.optional(v.array(v.string()), []),
-  /** Of packages that are installed anew: files and folders that were not there before. */
+  /** Files and folders that were not there before, of packages that are installed anew. */
   created: v.record(
     v.string(),
     v.object({ files: v.array(v.string()), folders: v.array(v.string()) }),
@@ -33,7 +33,7 @@ export type TransactionRecord = v.InferOutput<typeof record>;
 
 export type TransactionRecords = ReturnType<typeof createTransactionRecords>;
 
-/** One that is longer, as of a package with many files, does not stay on flash. */
+/** A longer record, as of a package with many files, does not stay on flash. */
 const KEPT_BYTES = 16 * 1024;
 
 /**
@@ -48,7 +48,7 @@ export function createTransactionRecords({ own }: Locations) {
       // Something else stands in its place, or its blocks are bad.
       await overwriteFile(file, text).catch(() => replaceFile(file, text));
     },
-    /** That of this job; undefined if there is none, or it is another version's. */
+    /** The record of this job; undefined if there is none, or it is another version's. */
     read: async (jobId: string): Promise<TransactionRecord | undefined> => {
       const [line = ''] = (await readFile(file, 'utf8').catch(() => '')).split('\n', 1);
       const found = v.safeParse(record, parseJson(line));

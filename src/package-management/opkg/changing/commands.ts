@@ -29,7 +29,7 @@ export function createOpkgCommands({ paths, scriptEnvironment }: BackendContext)
       opkg(...(isCircle ? [FORCE_DEPENDS] : []), 'remove', '--', ...names),
     configure: (names) => opkg('configure', '--', ...names),
     update: () => opkg('update'),
-    // It checks no sum of what it fetches so.
+    // opkg checks no sum of what it fetches so.
     fetch: (names, folder) => ({ ...opkg('download', '--', ...names), cwd: folder }),
     installFile: (file, isOlder = false) =>
       opkg('install', ...(isOlder ? ['--force-downgrade'] : []), '--', file),

@@ -26,7 +26,7 @@ export function createHold(
       const flag = isHeld ? 'hold' : released;
       await setFlag({ ...installation, ...commands }, name, { isHeld, flag });
     } else if (entry !== undefined && !isHeld && isAuto === false) {
-      // Somebody else's opkg would write what it has read over that.
+      // Somebody else's opkg would write over the hold what it has read before.
       await waitForOpkg(installation, QUIETLY);
       await unmark(name, marks);
     }
@@ -55,7 +55,7 @@ async function setFlag(
     throw failureError(purpose, { code: 'locked', reason: 'another program holds its lock' });
   }
   const { stdout, stderr } = await run(opkg('flag', flag, name), LIMITS);
-  // It ends well whatever it did.
+  // opkg ends well whatever it did.
   if (((await read()).get(name)?.isHeld === true) === isHeld) return;
   throw failureError(purpose, {
     code: 'unknown',

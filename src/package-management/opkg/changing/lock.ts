@@ -34,7 +34,7 @@ export async function ownLockFile(path: string): Promise<void> {
   }
 }
 
-/** Somebody may put theirs in its place again, in between. */
+/** Somebody may put their lock file in its place again, in between. */
 const MOST_ATTEMPTS = 5;
 
 /** What of the installation it takes to be let in. */

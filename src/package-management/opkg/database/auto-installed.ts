@@ -40,7 +40,7 @@ export function createAutoInstalled(notes: Notes) {
       }
       if (JSON.stringify(next) !== JSON.stringify(known)) await notes.write(NOTE, next);
     },
-    /** Its owner has asked for it by name. */
+    /** The package is no dependency any more: its owner has asked for it by name. */
     forget: async (name: string): Promise<void> => {
       const { [name]: isKnown, ...others } = await read();
       if (isKnown !== undefined) await notes.write(NOTE, others);

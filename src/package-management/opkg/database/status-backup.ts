@@ -12,7 +12,7 @@ import { endsWell, parseStatus } from './status-file.ts';
 export const COPY_NAMES = ['opkg-status.before.gz', 'opkg-status.before.2.gz'] as const;
 /** As depotd wrote it before it compressed the copy. */
 export const PLAIN_COPY_NAME = 'opkg-status.before';
-/** Of a device with 100,000 packages. */
+/** Largest status file, that of a device with 100,000 packages. */
 const MAX_STATUS_BYTES = 64 * 1024 ** 2;
 
 export type StatusCopy = ReturnType<typeof createStatusCopy>;
@@ -58,7 +58,7 @@ export function createStatusCopy(statusFile: string, stateDir: string) {
       if (parsed?.text !== text) parsed = { text, packages: parseStatus(text) };
       return parsed.packages;
     },
-    /** The same as opkg wrote it. */
+    /** The status file of before, as opkg wrote it. */
     text: readCopy,
     /** The text of the status file in use; undefined if it is damaged or cannot be read. */
     intact: async (): Promise<string | undefined> => {
@@ -75,7 +75,7 @@ export function createStatusCopy(statusFile: string, stateDir: string) {
   };
 }
 
-/** One that is not there is empty. One that cannot be read now must not pass for that. */
+/** A status file that is not there is empty; one that cannot be read must not pass for that. */
 export async function readStatus(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return '';

@@ -55,7 +55,7 @@ export function editFeedLines(text: string, change: FeedChange): string {
     .join('\n');
 }
 
-/** Those that are active; if none is, the last comment: the others are what their owner noted. */
+/** Lines that are active; if none is, the last comment: the others are their owner's notes. */
 function linesMeant(lines: readonly string[], name: string): number[] {
   const found = lines.flatMap((line, index) => {
     const entry = parseFeedLine(line);

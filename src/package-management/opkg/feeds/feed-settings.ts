@@ -32,9 +32,9 @@ import { copyList, copyOrRemove } from './lists.ts';
 const CUSTOM = 'customfeeds.conf';
 /** As they lie among what was fetched. */
 const [LIST, SIGNATURE] = ['list', 'list.sig'];
-/** Of a list unpacked, which has to be in memory as a whole to be verified. */
+/** Largest list unpacked, which has to be in memory as a whole to be verified. */
 const MOST_UNPACKED_BYTES = 128 * 1024 ** 2;
-/** Of a key or a signature. */
+/** Largest key or signature of a feed. */
 const MOST_KEY_BYTES = 64 * 1024;
 
 /** opkg's feeds: `src/gz NAME URL` in its configuration, and keys of usign's. */

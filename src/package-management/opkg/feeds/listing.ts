@@ -72,7 +72,7 @@ async function* readList(
   }
 }
 
-/** Nothing but what may stand in a line between paragraphs. */
+/** Lines between paragraphs, with nothing but blanks in them. */
 const EMPTY_LINES = /\n(?:[ \t\r]*\n)+/;
 
 /** @returns whether `visit` wants more */
@@ -106,7 +106,7 @@ function isUsable(
 
 /** Control files have less than a page; what is larger is none. */
 const MOST_CONTROL_BYTES = 64 * 1024;
-/** Of a list of files: some packages bring thousands. */
+/** Largest list of a package's files: some packages bring thousands. */
 const MOST_LIST_BYTES = 4 * 1024 ** 2;
 
 async function readControl(
@@ -196,7 +196,7 @@ function dependsIn(stanza: Stanza): string[][] {
   return cutEntries(parseDepends(stanza.get('Depends')));
 }
 
-/** Of its lines one of a dot is empty (Debian policy, section 5.6.13). */
+/** Text of a field with several lines; one of a dot is empty (Debian policy, section 5.6.13). */
 function textOf(field: string): string {
   return field.replace(/^\.$/gm, '').trim().slice(0, LISTING_LIMITS.descriptionCharacters);
 }

@@ -63,7 +63,7 @@ export function createListsBackup(readConfig: () => Promise<OpkgConfig>, notes: 
   };
 }
 
-/** Of what `opkg update` prints: some lines for each feed. */
+/** Most of what `opkg update` prints: some lines for each feed. */
 const MOST_OUTPUT_BYTES = 256 * 1024;
 
 /** Why a list could not be fetched, opkg alone knows. */

@@ -31,7 +31,7 @@ export async function findOffers(
   return found;
 }
 
-/** Of one package: the best is what others ask for. */
+/** Most versions of one package: the best is what others ask for. */
 const MOST_VERSIONS = 50;
 
 function keepBest(versions: Offer[]): void {

@@ -24,7 +24,7 @@ export async function* readParagraphs(
 export function* paragraphsIn(piece: Buffer): Generator<string> {
   for (let from = 0; from < piece.length;) {
     const end = endOfParagraph(piece, from);
-    // Each decoded by itself: a part of a larger text would keep the whole of it in memory.
+    // Paragraphs are decoded one by one: a part of a larger text would keep the whole in memory.
     yield piece.toString('utf8', from, end);
     from = afterBlanks(piece, end);
   }

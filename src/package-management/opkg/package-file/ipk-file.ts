@@ -97,7 +97,7 @@ async function checkData(archive: TarMember, unpack: Unpack): Promise<string> {
   return '';
 }
 
-/** Each costs a look at every folder above it. */
+/** Most folders of a package: each costs a look at every folder above it. */
 const MOST_FOLDERS = 128;
 
 /**

@@ -37,7 +37,7 @@ export function createPlanBudget(purpose: string) {
   };
 }
 
-/** Not before it is said: the first number that is grouped loads Node's tables of all languages. */
+/** Made only when it is said: the first grouped number loads Node's tables of all languages. */
 function reasonFor(kind: keyof typeof PLAN_LIMITS): string {
   const most = PLAN_LIMITS[kind].toLocaleString('en');
   return {

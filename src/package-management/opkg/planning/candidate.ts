@@ -15,7 +15,7 @@ export interface Search {
   asked: ReadonlySet<string>;
   /** Dependencies that nothing satisfies, in the order in which they were found missing. */
   unresolved: Unresolved[];
-  /** Those that the feeds have a name for, and that cannot be installed here; for messages. */
+  /** Architectures that the feeds have a name for, and that do not fit here; for messages. */
   foreignArchitectures: (name: string) => string[];
 }
 
@@ -41,7 +41,7 @@ interface Wanted {
 }
 
 /**
- * Of what is accepted the last of the best; else what is held, else what is installed, else the
+ * The last of the best that is accepted; else what is held, else what is installed, else the
  * only one there.
  */
 function bestCandidate(search: Search, wanted: Wanted): Candidate | undefined {

@@ -146,7 +146,7 @@ function candidateOf(record: PackageRecord, tools: ReaderTools) {
     isListed: record.status === '',
     dependencies,
     conflicts,
-    /** Its own name among them. */
+    /** Names that the package provides, its own among them. */
     provides: [parent, ...provides.map(nameOf)],
     replaces: replaces.map(nameOf),
   };

@@ -14,11 +14,11 @@ export interface PackedLists {
    * @throws DepotError with the code `plan_too_large`
    */
   read: (isWanted: IsWanted, visit: (record: PackageRecord) => void) => void;
-  /** The same for few records: they are unpacked each time, and not kept in memory. */
+  /** Finds a few records: they are unpacked each time, and not kept in memory. */
   find: (isWanted: IsWanted, visit: (record: PackageRecord) => void) => void;
 }
 
-/** Of all lists together; those of OpenWrt's own feeds take 2 MiB. */
+/** Most of all lists together, packed; those of OpenWrt's own feeds take 2 MiB. */
 const MOST_BYTES = 24 * 1024 ** 2;
 const BLOCK_BYTES = 256 * 1024;
 /** Looking at the name of a record, in steps of the budget. */
@@ -52,7 +52,7 @@ export async function readLists(
   return createReader(blocks, budget);
 }
 
-/** The same with a package file, which opkg installs in place of what feeds offer by its name. */
+/** Lists with a package file, which opkg installs in place of what feeds offer by its name. */
 export function withFile({ read, find }: PackedLists, control: string): PackedLists {
   const record = { ...parseRecord(control), hasFile: true, status: '' };
   const isStandIn = record.provides !== '' || record.replaces !== '';

@@ -196,7 +196,7 @@ function behindProblems(
     catalogue.budget.spend(search.unresolved.length * STEPS_OF_A_GLANCE);
     const lacking = search.unresolved.filter(({ neededBy }) => neededBy.record.name === name);
     if (lacking.length > 0) return missingProblems(search, lacking, `${verb} ${name}`);
-    // Another failure kept it from being reached.
+    // Another failure kept the package from being reached.
     if (problems.length > 0) return [];
     const message = `cannot upgrade ${name}: opkg keeps it at ${version}, ${offered} is offered`;
     return [createProblem('unknown', message, name)];

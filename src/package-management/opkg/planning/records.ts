@@ -62,7 +62,7 @@ export function parseRecord(paragraph: string): PackageRecord {
 /** What of a paragraph of a list or a status file decides what opkg does; fields as they stand. */
 export function emptyRecord() {
   return {
-    /** That offers it; empty for what the device itself has on record. */
+    /** Feed that offers it; empty for what the device itself has on record. */
     feed: '',
     name: '',
     version: '',

@@ -20,7 +20,7 @@ export function parseDependencies(
     kind,
     /** As the field has it, for messages; cut. */
     text: cutLine(entry),
-    /** One of these is enough. */
+    /** Alternatives of a dependency: one of these is enough. */
     anyOf: entry
       .split('|')
       .map(parseRelation)
@@ -59,7 +59,7 @@ export function isSatisfiedBy({ operator, version }: Relation, offered: string):
 export interface RecordRelations {
   dependencies: readonly Dependency[];
   conflicts: readonly Dependency[];
-  /** Without its own name. */
+  /** Names that the package provides, without its own. */
   provides: readonly string[];
   replaces: readonly string[];
   /** Names in all of them; what a reading of them counts. */

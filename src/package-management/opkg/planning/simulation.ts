@@ -202,7 +202,7 @@ function hardNames({ dependencies }: Candidate): string[] {
   return namesIn(dependencies.filter(({ kind }) => kind === 'depends'));
 }
 
-/** Each as often as it was read: in a list, and in the status file. */
+/** Dependents, each as often as it was read: in a list, and in the status file. */
 function installedDependents(run: Run, { provides, record }: Candidate): Name[] {
   const { budget } = run.catalogue;
   return provides.flatMap(({ dependents }) => {

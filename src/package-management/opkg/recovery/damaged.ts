@@ -33,7 +33,7 @@ export async function createDamaged(notes: Notes, infoDir: string) {
       const marked = there.map((entry) => [entry.name, { ...entry, isDamaged: true }] as const);
       return new Map([...database, ...marked]);
     },
-    /** Those of them that are damaged. */
+    /** Those of these packages that are damaged. */
     among: (names: readonly string[]): string[] =>
       names.filter((name) => Object.hasOwn(known, name)),
     add: async (names: readonly string[]): Promise<void> => {

@@ -63,7 +63,7 @@ export async function findOrphans({ infoDir, database, since }: OrphanOptions): 
   });
 }
 
-/** Those of these packages whose list names nothing, as a power cut leaves it. */
+/** Packages whose list of files names nothing, as a power cut leaves it. */
 export async function withoutList(infoDir: string, names: readonly string[]): Promise<string[]> {
   const without = [];
   for (const name of names) if ((await filesOf(infoDir, [name])).size === 0) without.push(name);

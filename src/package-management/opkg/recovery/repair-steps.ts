@@ -176,7 +176,7 @@ async function isHollow(path: string, since: number): Promise<boolean> {
   return entry.isFile() && (await wasWrittenAfter(path, since)) && hasNoContent(path);
 }
 
-/** Its owner may have removed or changed it; an empty one is as it came if the record says so. */
+/** A file's owner may have removed or changed it; an empty one may be as it came. */
 async function isLost(path: string, hash: string, since: number): Promise<boolean> {
   const entry = await lstat(path).catch(() => undefined);
   if (entry?.isFile() !== true || !(await wasWrittenAfter(path, since))) return false;

@@ -72,7 +72,7 @@ async function writeConfigWithoutLists(
   return config;
 }
 
-/** The same version, whole both times. */
+/** Whether two paragraphs are of the same version, whole both times. */
 function isSame(...paragraphs: readonly [string, string]): boolean {
   const [now, before] = [parseStanza(paragraphs[0]), parseStanza(paragraphs[1])];
   return (

@@ -19,7 +19,7 @@ export async function restoreUnwritten(installation: Installation, context: Step
   const { job, note } = context;
   if (job.phase !== 'repair' || job.verdict?.state !== 'interrupted') return;
   if (lasting.read(context).isWritten !== false) return;
-  // Somebody else's opkg would write its own over it.
+  // Somebody else's opkg would write its own status over it.
   await waitForOpkg(installation, context);
   const before = await statusCopy.text();
   const now = await readFile(statusFile, 'utf8').catch(() => undefined);
