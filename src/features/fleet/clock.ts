@@ -1,4 +1,4 @@
-/** Not the time of day: a router without a battery starts in 1970, and jumps once it is set. */
+/** A clock that is never set: a router's time of day starts in 1970, and jumps once it is known. */
 export function nowMs(): number {
   return performance.now();
 }

@@ -28,7 +28,7 @@ const VARIABLES: readonly [(typeof ID_VARIABLES)[number], Reader][] = [
   ['%serial', readSerial],
 ];
 
-/** That on the label of the device, else of its first port: 12 hexadecimal digits. */
+/** MAC address on the device's label, else of its first port: 12 hexadecimal digits. */
 export async function readMac({ onDevice }: DevicePaths): Promise<string | undefined> {
   const board = await textOf(onDevice('/etc/board.json'));
   const label = /"label_macaddr"\s*:\s*"([0-9a-fA-F:]{17})"/.exec(board)?.[1];

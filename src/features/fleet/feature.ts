@@ -71,7 +71,7 @@ export async function createFleetFeature(
   };
 }
 
-/** Nothing that a stranger could use: anybody may ask for it. */
+/** Facts of /healthz that no stranger could use: anybody may ask for them. */
 function factsOf(opened: OpenFleet | undefined): object {
   if (opened === undefined) return { configured: false };
   const { polledMs, failures } = opened.fleet.known;

@@ -28,7 +28,7 @@ interface FleetOptions {
   checks: Fleet['checks'];
 }
 
-/** Their ends are to be reported. */
+/** Kinds of jobs whose ends are to be reported. */
 const JOBS = [FLEET_JOB, SELF_UPGRADE_JOB];
 
 /** All of the fleet that is loaded once there is a server, or a job of one. */

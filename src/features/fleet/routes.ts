@@ -85,7 +85,7 @@ function statusOf(opened: OpenFleet | undefined, controllerId: string): FleetSta
   };
 }
 
-/** The one that is open, else the newest. */
+/** The action that is open, else the newest. */
 function actionOf({ records, known }: OpenFleet['fleet']): ActionStatus | undefined {
   const all = records.all();
   const record = all.find(isOpen) ?? all.at(-1);

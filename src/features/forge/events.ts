@@ -110,7 +110,7 @@ function eventOf({ route, path, change }: EventWatch, beginning: string): ForgeE
 }
 
 /**
- * The first text of that name; the forge writes a page's own before those within.
+ * The first field of that name; the forge writes a page's own before those within.
  * @returns undefined if there is none, or it is not JSON after all: the event goes without it
  */
 function textAt(beginning: string, key: 'title' | 'sub_url'): string | undefined {
@@ -123,7 +123,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Not UTF-8: as sent.
+    // A name that is not UTF-8 stays as sent.
     return text;
   }
 }

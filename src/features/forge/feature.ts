@@ -40,7 +40,7 @@ async function openPassThrough(
 }
 
 /**
- * One that answers 503 if none is configured. The proxy is loaded only for a device that has a
+ * A forge, or what answers 503 if none is configured. The proxy is loaded only where there is a
  * forge. @throws Error if `ca_file` cannot be read
  */
 export async function openForge(options: ForgeOptions): Promise<Forge> {

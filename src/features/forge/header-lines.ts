@@ -2,7 +2,7 @@
 export type HeaderLines = string[];
 
 /**
- * Nothing but lines `name: value` that end with CRLF: no blank before the colon, nothing folded, no
+ * Header lines `name: value` that end with CRLF: no blank before the colon, nothing folded, no
  * bare CR or LF (RFC 9112, section 5).
  */
 const HEADER_BLOCK = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;

@@ -2,7 +2,7 @@ import type { HeaderLines } from './header-lines.ts';
 import { rewritePagingLinks } from './link.ts';
 import { withoutPanelParameters } from './target.ts';
 
-/** They end at each hop (RFC 9110, section 7.6.1), or frame the message: written afresh. */
+/** Headers that end at each hop (RFC 9110, section 7.6.1), or frame the message: written afresh. */
 const HOP_BY_HOP = new Set([
   ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
   ...['proxy-connection', 'proxy-authorization'],
@@ -155,7 +155,7 @@ const PASSED_BACK = new Set([
   ...['retry-after', 'deprecation', 'sunset', 'referrer-policy', 'content-security-policy'],
   ...['access-control-expose-headers', 'cross-origin-resource-policy'],
 ]);
-/** Those of the panel's own name, and such as nginx, lighttpd, Apache or a browser act on. */
+/** Headers of the panel's own name, and those that nginx, lighttpd, Apache or a browser act on. */
 const ACTED_ON = new RegExp(
   `^x-(?:${[
     ...['luci', 'depotd', 'accel', 'sendfile', 'send-file', 'lighttpd', 'litespeed', 'reproxy'],

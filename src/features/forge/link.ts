@@ -8,7 +8,7 @@ const PAGING = /;\s*rel\s*=\s*"?(?:next|prev|first|last)"?\s*(?:[;,]|$)/i;
 /** An unfinished link: browsers join header lines of one name, so it may go on in the next. */
 const HALF_A_LINK = /^[^<]*>|<[^<>]*$/;
 
-/** These only name something. Others have a browser load it, with the cookies of this origin. */
+/** Link relations that only name something. Others have a browser load it, with its cookies. */
 const NAMING = new RegExp(
   String.raw`^\s*;\s*rel\s*=\s*("?)(?:next|prev|first|last|immutable|self|canonical|` +
     String.raw`describedby|license|deprecation|sunset|successor-version|latest-version)\1[\s,]*$`,
@@ -36,7 +36,7 @@ export function rewritePagingLinks(
   });
 }
 
-/** Behind the API root in an absolute URI or path; undefined if it does not hold the root. */
+/** What stands behind the API root in an absolute URI or path; undefined if that lacks the root. */
 function belowRoot(uri: string, apiRoot: string): string | undefined {
   const authority = /^(?:https?:)?\/\/[^/?#]*/i.exec(uri)?.[0] ?? '';
   const mark = uri.search(/[?#]/);

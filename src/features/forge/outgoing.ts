@@ -64,14 +64,14 @@ export function outgoingHeaders(request: CallerRequest): HeaderLines {
   return [...requestHeaders(request.rawHeaders), ...forwardedHeaders(request)];
 }
 
-/** The same as written; made once for requests that have it in common. */
+/** Headers of a request to the forge as written; made once for requests with the same ones. */
 export function outgoingBlock(request: CallerRequest): string {
   const { common } = request;
   if (common === undefined) return writeLines(outgoingHeaders(request));
   return (common.outgoing ??= writeLines(outgoingHeaders(request)));
 }
 
-/** Each with its CRLF; a value with a line break, which no parser lets in, is left out. */
+/** Header lines, each with its CRLF; none with a line break, which no parser lets in. */
 export function writeLines(headers: HeaderLines): string {
   const lines: string[] = [];
   for (let index = 0; index + 1 < headers.length; index += 2) {

@@ -128,7 +128,7 @@ function begin(
 }
 
 function nothing(): void {
-  // There is no call yet.
+  // There is no call to the forge yet.
 }
 
 function sendPlain(services: Services, exchange: Exchange): void {

@@ -123,7 +123,7 @@ function expressionOf(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** Not CONNECT, which makes a tunnel, nor TRACE, which would show the token to the caller. */
+/** Methods passed on: not CONNECT, which makes a tunnel, nor TRACE, which would show the token. */
 const PASSED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 const READING_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);

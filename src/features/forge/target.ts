@@ -4,7 +4,7 @@ export interface ForgeTarget {
   mount: string;
   /** Below the API root, with its leading slash; empty for the root itself. */
   path: string;
-  /** With its question mark, without the panel's own parameters; empty if nothing is left. */
+  /** Query with its question mark, without the panel's own parameters; empty if none is left. */
   query: string;
 }
 

@@ -56,7 +56,7 @@ export function createAttemptLimit(
       const [quietest = ''] = known;
       if (known.size > MOST_KNOWN) known.delete(quietest);
     },
-    /** It was neither right nor wrong. */
+    /** The password was neither right nor wrong. */
     cancel,
   };
 }
@@ -69,7 +69,7 @@ export function createAttemptLimit(
  *  - a client without attempts waits for those of others only when every counter is at its limit.
  */
 function createCounters(now: () => number, most: number) {
-  /** The one that has been quiet longest comes first. */
+  /** Wrong attempts by client; the one that has been quiet longest comes first. */
   const counters = new Map<string, readonly number[]>();
   const isRecent = (at: number): boolean => now() - at < WINDOW_MS;
   const recent = (times: readonly number[]): readonly number[] => {

@@ -18,7 +18,7 @@ export interface AttemptSource {
 }
 
 const MOST_WRONG = 10;
-/** Of all addresses of one IPv6 site. */
+/** Wrong passwords of all addresses of one IPv6 site. */
 const MOST_WRONG_A_SITE = 40;
 /** Over loopback, of all clients that one user of this host names. */
 const MOST_WRONG_A_USER = 30;

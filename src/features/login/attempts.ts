@@ -9,7 +9,7 @@ import { attemptSource, type AttemptSource } from './attempt-source.ts';
 
 /** What every way to log in has. */
 export interface AttemptTools {
-  /** Those of the mode in force. */
+  /** Sessions of the log-in mode in force. */
   sessions: Sessions;
   limit: AttemptLimit;
   peerUsers: PeerUsers;

@@ -20,11 +20,11 @@ export function createFirstPassword(stateDir: string) {
   const writeProof = async (): Promise<void> => {
     const isOffered = proof !== undefined && (await isThere(file));
     proof ??= randomSecret();
-    // Not at each request, which anybody on the host can send: the folder is on flash.
+    // The proof is not written at each request, which anybody here can send: it is on flash.
     if (!isOffered) await replaceFile(file, `${proof}\n`);
   };
   return {
-    /** Its absolute path. */
+    /** Absolute path of the file with the proof. */
     file,
     /** Writes the file if it is not there yet. */
     offer: (): Promise<void> => (offering ??= writeProof().finally(() => (offering = undefined))),

@@ -60,7 +60,7 @@ export function createPanelLogin(tools: PanelLoginTools): LoginMethod {
   };
 }
 
-/** It stays LuCI's: refused here, it goes on there. */
+/** A session stays LuCI's: refused here, it goes on there. */
 async function handedOver(
   { rpcd }: PanelLoginTools,
   context: Context,
@@ -106,7 +106,7 @@ async function logIn(
   throw noRight(login.session.username);
 }
 
-/** Of a file that its owner edits by hand. */
+/** Largest file of LuCI's settings, which its owner edits by hand. */
 const MOST_CONFIG_BYTES = 1024 ** 2;
 
 /** As LuCI's own log-in has it: UCI's luci.sauth.sessiontime, in seconds; 0: never ends. */

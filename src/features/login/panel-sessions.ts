@@ -25,7 +25,7 @@ export type Origin = 'own' | 'handed over' | 'shared';
 
 /** LuCI's cookies, over TLS and without, and the older name. */
 const PANEL_COOKIES = ['sysauth_https', 'sysauth_http', 'sysauth'];
-/** Of LuCI's cookies in one request so many are tried, since each may cost a question. */
+/** Most of LuCI's cookies that are tried in one request: each may cost a question. */
 const MOST_CANDIDATES = 4;
 /** One user has a few browsers; beyond this the session of the user that began first ends. */
 const MOST_SESSIONS_A_USER = 32;
@@ -79,7 +79,7 @@ export function createPanelSessions(tools: LookupTools & { rpcd: Rpcd }) {
   };
 
   const sessionOf = ({ key }: Candidate, found: RpcdSession): Session | undefined => {
-    // One that LuCI has not finished has no token.
+    // A session that LuCI has not finished has no token.
     const token = key === undefined ? found.token : standIns.get(key)?.token;
     if (token === undefined) return undefined;
     return { user: found.username, token, mayWrite: found.mayWrite };

@@ -40,7 +40,7 @@ export function createPasswordLogin(tools: PasswordLoginTools): LoginMethod {
   };
 }
 
-/** The first one only root may set: what it gives, installing files of one's own, is root's. */
+/** The first password only root may set: what it gives, installing files, is root's. */
 export async function setPassword(
   tools: PasswordLoginTools,
   context: Context,

@@ -33,7 +33,7 @@ export function createPasswordSessions(now: () => number = () => performance.now
       sessions.delete(key);
     }
   };
-  /** That of both halves. */
+  /** The key of both halves of the session. */
   const keyIn = (headers: Headers): string | undefined => {
     removeOld();
     const { ids, key = '' } = halvesIn(headers);

@@ -22,7 +22,7 @@ interface Hash {
   key: Buffer;
 }
 
-/** Of the equals in OWASP's Password Storage Cheat Sheet one of little memory: 16 MiB. */
+/** Cost of scrypt: of the equals in OWASP's Password Storage Cheat Sheet the one of 16 MiB. */
 const NEW_HASH = { cost: 2 ** 14, blockSize: 8, parallelization: 5 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
@@ -60,7 +60,7 @@ export function createPassword(stateDir: string) {
           if (line === undefined) return false;
           const hash = needHash(line, file);
           const isRight = timingSafeEqual(await keyOf(text, hash), hash.key);
-          // One that was replaced meanwhile lets nobody in any more.
+          // A password that was replaced meanwhile lets nobody in any more.
           if ((await readHashFile(file)) === line) return isRight;
         }
       }, client),

@@ -178,7 +178,7 @@ function done(headers: Record<string, string> = {}): Response {
   return new Response(null, { status: 204, headers: { 'cache-control': 'no-store', ...headers } });
 }
 
-/** Of the log-in page: what the query's `lang` says, else what the browser prefers. */
+/** Language of the log-in page: what the query's `lang` says, else what the browser prefers. */
 export function pageLanguage({ url, headers }: Request): string {
   const wanted = new URL(url).searchParams.get('lang');
   return languageOf(

@@ -32,7 +32,7 @@ export function halvesIn(headers: Headers) {
   return { ids: new Set(ids), key: key === undefined ? undefined : hashOf(key) };
 }
 
-/** Of sessions by their keys, those of these cookies: who logs in has shown more than a key. */
+/** Keys of the sessions of these cookies: who logs in has shown more than a key. */
 export function keysOfCookies(
   sessions: ReadonlyMap<string, { cookie: string }>,
   headers: Headers,

@@ -6,7 +6,7 @@ import type { Rpcd, RpcdSession } from './rpcd.ts';
 const KEPT_MS = 2000;
 /** Stale-while-revalidate: older answers are refreshed in the background. */
 const RENEWED_MS = 1000;
-/** So long one that was valid goes ahead of strangers: made-up ids do not shut its owner out. */
+/** So long a session that was valid goes ahead of strangers: made-up ids shut no owner out. */
 const KNOWN_MS = 300_000;
 
 interface Lookup {
@@ -106,7 +106,7 @@ export function createSessionLookups({ rpcd, log, now = () => performance.now() 
     learn: (session: RpcdSession): void => {
       known.set(session.id, { session, askedAt: now(), seenAt: now() });
     },
-    /** The next one who wants to know asks anew. */
+    /** Forgets a session: the next one who wants to know asks rpcd anew. */
     forget: (id: string): void => {
       known.delete(id);
       underWay.delete(id);

@@ -40,7 +40,7 @@ export async function sendAttributes(fleet: Fleet, { client, from }: Server, isA
     .catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'fleet note not written'));
 }
 
-/** The last that the server hears until the fleet is switched on: one try. */
+/** The goodbye is the last that the server hears until the fleet is switched on: one try. */
 export async function sayGoodbye({ connect, known, notes }: Fleet, last: FleetSettings) {
   const { client, from } = await connect(last, { answerMs: GOODBYE_MS });
   try {

@@ -11,7 +11,7 @@ import type { Collected } from '../rollout/work.ts';
 import { configData } from './config-data.ts';
 import { noticesOf, type Fleet } from './fleet.ts';
 
-/** Of a feedback, with its heading: hawkBit takes 50. */
+/** Most lines of a feedback, with its heading: hawkBit takes 50. */
 const PIECE_LINES = 40;
 const MOST_LOG_LINES = 200;
 const MOST_LOG_BYTES = 256 * 1024;

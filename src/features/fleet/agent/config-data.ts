@@ -61,7 +61,7 @@ async function hardwareOf({ paths, settings }: Fleet): Promise<[string, string][
   ];
 }
 
-/** Of ports that are hardware: those of containers come and go. */
+/** Addresses of network ports that are hardware: those of containers come and go. */
 async function portMacs(folder: string): Promise<string[]> {
   const found = new Set<string>();
   for (const port of await readdir(folder).catch(() => [])) {
@@ -144,7 +144,7 @@ async function ownAttributes(fleet: Fleet): Promise<[string, string][]> {
   }
 }
 
-/** It runs as this daemon does, so that nobody else may be able to change or replace it. */
+/** The attributes' script runs as this daemon does: nobody else may be able to change it. */
 async function trustedProgram(file: string): Promise<string> {
   const [folder, name] = [dirname(file), basename(file)];
   if (!isOwn(await lstat(folder))) throw new Error(`others may write in ${folder}`);

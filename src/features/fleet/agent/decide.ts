@@ -35,7 +35,7 @@ export type Heard =
   | { kind: 'confirmation' }
   /** The server wants it to be given up. */
   | { kind: 'cancel' }
-  /** That was tried, and the request `id` wants its answer. */
+  /** A cancellation was tried, and the request `id` wants its answer. */
   | { kind: 'cancel-tried'; id: string }
   /** A job of the action may have ended. */
   | { kind: 'job' };
@@ -50,12 +50,12 @@ export type Effect =
   | { do: 'stop-job'; id: string }
   | { do: 'upgrade-depotd' }
   | { do: 'restart-device' }
-  /** Its owner may agree, or decline, until the server is asked again. */
+  /** The device's owner may agree, or decline, until the server is asked again. */
   | { do: 'ask-owner' }
   /** Said once, whatever its words are then. */
   | { do: 'notify'; once: string; feedback: Feedback }
   | { do: 'report-end' }
-  /** The same after a request to cancel, which is refused if the server does not take the end. */
+  /** Reports the end after a request to cancel, which is refused if the server does not take it. */
   | { do: 'report-end-or-reject'; id: string }
   | { do: 'confirm'; consent: 'given' | 'denied'; details: string[] }
   /** `isEnd`: once it has arrived, the server has the action's end. */
@@ -194,7 +194,7 @@ function decideCancelAnswer({ record: { end }, job }: State, id: string): Effect
   if (end.result === 'canceled' || end.result === 'downloaded') {
     return [{ do: 'answer-cancel', id, feedback: canceled(end.message), isEnd: true }];
   }
-  // It came too late: what has happened counts, and the server takes it still.
+  // The request to cancel came too late: what has happened counts, and the server takes it still.
   return [{ do: 'report-end-or-reject', id }];
 }
 
@@ -252,7 +252,7 @@ function decideRestarted(
   return [{ do: 'end', key, end: { result: 'failure', message, errorCode: 'unknown' } }];
 }
 
-/** The last thing that an action does; the daemon that sees its end is the new one. */
+/** A self-upgrade is the last thing that an action does; the daemon that sees its end is new. */
 function followSelfUpgrade(
   { key, title, selfUpgradeAfter }: ActionRecord,
   upgrade: Job | undefined,

@@ -100,7 +100,7 @@ async function recordAction(
   log.info({ action: id, title }, 'fleet action offered');
 }
 
-/** Nobody knows, so that it is not begun. */
+/** Whether an action may be done already: nobody knows, so that it is not begun. */
 function mayHaveBeenDone(id: string, highest: string): ActionEnd {
   const message =
     `cannot do the action ${id}: it may have been done already; this device has no record ` +
@@ -122,7 +122,7 @@ async function judge(
     const work = readWork(deployment.chunks, manager.files.ending);
     checkAllowed(work, settings());
     checkSizes(work, maxDownloadMb());
-    // It would restart at each boot.
+    // The device would restart at each boot.
     if (work.reboot && history.some((text) => text.includes(RESTARTING))) {
       const why = 'the device restarted for it, and has lost its record of that (main.state_dir)';
       throw new DepotError('forbidden', `cannot do the action: ${why}`);

@@ -91,7 +91,7 @@ export interface Offered extends Urgency {
 export interface Transfer {
   key: string;
   controller: AbortController;
-  /** That are here, and in all. */
+  /** Bytes that are here, and in all. */
   doneBytes: number;
   totalBytes: number;
 }
@@ -101,7 +101,7 @@ export interface FetchFailure {
   key: string;
   reason: string;
   firstMs: number;
-  /** Not tried again before. */
+  /** The download is not tried again before. */
   againMs: number;
 }
 
@@ -137,7 +137,7 @@ export function createKnown(): Known {
   };
 }
 
-/** Of two actions at most: one under way, and one that waits for it. */
+/** Notices of two actions at most: one under way, and one that waits for it. */
 export function noticesOf({ notices }: Known, { key }: Pick<ActionRecord, 'key'>): Notices {
   const found = notices.get(key) ?? { said: new Set(), posts: 0, lastAt: nowMs(), lastText: '' };
   notices.delete(key);

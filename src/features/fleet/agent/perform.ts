@@ -126,7 +126,7 @@ async function restartDevice(
     { argv: [paths.onDevice('/sbin/reboot')], environment: scriptEnvironment, cwd: '/' },
     { timeoutMs: COMMAND_MS, maxBytes: 4096 },
   );
-  // One that was ended by a signal may be the restart itself.
+  // A command of a restart that was ended by a signal may be the restart itself.
   if (exitCode !== undefined && exitCode !== 0) {
     await fail(`exit code ${exitCode} ${stderr.trim().slice(-200)}`.trim());
   }

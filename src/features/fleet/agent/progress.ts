@@ -35,7 +35,7 @@ export async function reportProgress(fleet: Fleet, server: Server): Promise<void
   }
 }
 
-/** The first one is due a while after what was said when it began. */
+/** The first notice is due a while after what was said when the action began. */
 async function report(
   fleet: Fleet,
   server: Server,

@@ -64,7 +64,7 @@ export async function areEndsOfItsActions(fleet: Fleet, server: Server): Promise
   return true;
 }
 
-/** Of a canceled action the answer to the request says it, and the server does not take both. */
+/** A canceled action's end is in the answer to the request, and the server does not take both. */
 function dueEnds({ records }: Fleet, server: Server): ActionRecord[] {
   return records
     .all()
@@ -148,7 +148,7 @@ export async function lastLines({ logs }: Pick<Fleet, 'logs'>, jobId: string): P
     size === 0 ? '' : (await logs.read(jobId, from, size - from).catch(() => '')).toString();
   const plain = stripVTControlCharacters(text).replace(/[^\P{Cc}\r\n]+/gu, ' ');
   const lines = plain.split(/[\r\n]+/).map((line) => line.trim());
-  // It may begin within a line, even within a character.
+  // The part of the log may begin within a line, even within a character.
   if (from > 0 && lines.length > 1) lines.shift();
   return lines.filter((line) => line !== '').slice(-MOST_LINES);
 }

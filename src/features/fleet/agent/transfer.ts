@@ -163,7 +163,7 @@ function bytesIn(work: Work): number {
 
 type Receive = (source: OpenSource, signal: AbortSignal) => Promise<void>;
 
-/** One that has failed so often is not asked for the files that are left of this try. */
+/** A mirror that has failed so often is not asked for the files that are left of this try. */
 const MOST_MIRROR_FAILURES = 2;
 /** A mirror that is slower than that holds the rollout up: the origin is asked. */
 const LEAST_BYTES_PER_S = 1024;
@@ -208,7 +208,7 @@ async function openMirrors({ settings, log, known }: Fleet) {
   };
 }
 
-/** Of the owner's authority or of any other: what comes is known by its hash. */
+/** TLS of mirrors, by the owner's authority or any other: what comes is known by its hash. */
 async function tlsFor({ ca_file: own }: FleetSettings): Promise<{ ca?: string[] }> {
   const text = own === '' ? '' : await readFile(own, 'utf8').catch(() => '');
   return text === '' ? {} : { ca: [...rootCertificates, text] };

@@ -22,7 +22,7 @@ export interface Answer {
 export type Connection = ReturnType<typeof createConnection>;
 
 const ANSWER_MS = 60_000;
-/** Between two pieces of a download. */
+/** Longest pause between two pieces of a download. */
 const IDLE_MS = 60_000;
 /** At a time: one download beside the questions. */
 const MOST_SOCKETS = 2;

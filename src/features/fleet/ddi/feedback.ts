@@ -16,7 +16,7 @@ export interface Feedback {
 
 /** hawkBit takes 50 details, of which `code` counts as one; beyond that all of it is refused. */
 const MOST_DETAILS = 45;
-/** One of more than 512 characters is split, and counts as several. */
+/** hawkBit splits a detail of more than 512 characters, and counts it as several. */
 const MOST_DETAIL_CHARACTERS = 500;
 
 /** No timestamp: with one in the past hawkBit ends the action, and leaves the device pending. */
@@ -35,7 +35,7 @@ export function feedbackBody(
   };
 }
 
-/** The same for a confirmation. */
+/** The body of the owner's answer to a request for confirmation. */
 export function confirmationBody(isConfirmed: boolean, details: readonly string[]): object {
   return {
     confirmation: isConfirmed ? 'confirmed' : 'denied',
@@ -50,7 +50,7 @@ function safeDetail(text: string): string {
     .replace(/\p{C}+/gu, ' ')
     .replaceAll('<', '[')
     .replaceAll('>', ']');
-  // Of a character that is cut in two, half would be no text.
+  // Half a character at the cut would be no text.
   return plain
     .trim()
     .slice(0, MOST_DETAIL_CHARACTERS)

@@ -9,7 +9,7 @@ interface BaselineContent {
   packages: PackageDatabase;
   /** Text of each configuration file that is to be changed, by its name. */
   configs: Readonly<Record<string, string>>;
-  /** The same as the action wants them; daemons before 0.2 did not note it. */
+  /** Texts of these files as the action wants them; daemons before 0.2 did not note it. */
   changed?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -161,7 +161,7 @@ function unfit(message: string): DepotError {
   return new DepotError('bad_request', message);
 }
 
-/** Its scripts stop this daemon; self-upgrade waits for the new one, and puts the old one back. */
+/** depotd's own scripts stop this daemon; self-upgrade waits for the new one, or goes back. */
 function checkOwnPackage(work: Work, packages: Found['packages']): void {
   const names = [...packages.map(({ name }) => name), ...work.install, ...work.upgrade];
   if (![...names, ...work.remove].some((name) => name === OWN_PACKAGE)) return;
@@ -181,7 +181,7 @@ async function offeredNames({ manager }: FleetJobTools, { install }: Work): Prom
   });
 }
 
-/** Of many devices some have a package, and others have nothing to upgrade. */
+/** Packages to upgrade that this device lacks: of many devices only some have them. */
 async function absentNames({ manager }: FleetJobTools, { upgrade }: Work): Promise<string[]> {
   const installed = await manager.installed();
   return upgrade.filter((name) =>

@@ -97,7 +97,7 @@ async function readKnown(file: string): Promise<unknown> {
   );
 }
 
-/** Of an action that is over: its token is in use by now, or never will be. */
+/** The record of an action that is over: its token is in use by now, or never will be. */
 function withoutToken(record: ActionRecord): ActionRecord {
   const { work } = record;
   return work?.token === undefined ? record : { ...record, work: { ...work, token: '' } };
@@ -123,7 +123,7 @@ async function readAll(folder: string): Promise<Map<string, ActionRecord>> {
   return new Map(records.map((record) => [record.key, record]));
 }
 
-/** Nobody knows how far it came, so that it is not begun again. */
+/** Stands for a damaged record: nobody knows how far it came, so that it is not begun again. */
 function damaged(key: string): ActionRecord {
   return v.parse(recordSchema, {
     key,

@@ -104,7 +104,7 @@ export function checkPlanSignatures(chunks: readonly Chunk[], key: VerificationK
   for (const { name, metadata } of chunks) {
     const valueOf = (wanted: string): string | undefined =>
       metadata.find(({ key: found }) => found === wanted)?.value;
-    // Of two plans in one module only one could be signed.
+    // Two plans in one module share a signature, so that only one could be signed.
     const plans = metadata.filter(({ key: found }) => found === PLAN_KEY);
     const signature = valueOf(PLAN_SIGNATURE_KEY) ?? '';
     const isGood = plans.every(({ value }) => key.isSigned(Buffer.from(value), signature));

@@ -46,7 +46,7 @@ export const verification = v.pipe(
 
 /** How a firmware image is installed. */
 export const firmwarePlan = v.strictObject({
-  /** Its DISTRIB_RELEASE or DISTRIB_REVISION. */
+  /** DISTRIB_RELEASE or DISTRIB_REVISION of the firmware. */
   version: v.pipe(v.string(), v.regex(/^[\w.~+-]{1,64}$/)),
   keep_settings: v.optional(v.boolean(), true),
 });

@@ -38,7 +38,7 @@ export function createDirectResponse({
   const response: DirectResponse = {
     headersSent: false,
     statusCode: 0,
-    // Not a getter: V8 would create a hidden class for each object, and keep it for long.
+    // No getter for `destroyed`: V8 would keep a hidden class for each object.
     destroyed: false,
     writeHead: (status, reason, lines) => {
       response.headersSent = true;
@@ -83,7 +83,7 @@ export function createDirectResponse({
 const CLOSE = 'Connection: close\r\n';
 const KEEP_ALIVE = `Connection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_SECONDS}\r\n`;
 
-/** Each with its CRLF, and the date if there is none. */
+/** Header lines, each with its CRLF, and the date if there is none. */
 function linesOf(lines: HeaderLines): string {
   let text = '';
   for (let index = 0; index + 1 < lines.length; index += 2) {

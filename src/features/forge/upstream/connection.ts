@@ -27,7 +27,7 @@ export interface ConnectionOwner {
   open: (receive: (piece: Buffer) => boolean) => OpenSocket;
   /** Called once the connection stands: the forge can be reached. */
   connected: () => void;
-  /** It is free for a call once what the forge sent already has been seen. */
+  /** The connection is free for a call once what the forge sent already has been seen. */
   idle: (connection: Connection) => void;
   closed: (connection: Connection) => void;
 }

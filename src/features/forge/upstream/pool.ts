@@ -53,7 +53,7 @@ interface State {
   options: PoolOptions;
   connections: Set<Connection>;
   idle: Connection[];
-  /** Those that came to rest in this turn of the event loop. */
+  /** Connections that came to rest in this turn of the event loop. */
   resting: Connection[];
   waiting: Ticket[];
   isClosed: boolean;
@@ -101,7 +101,7 @@ function assign(state: State, ticket: Ticket): void {
   }
 }
 
-/** The one used last, so that those not needed run out; a second try gets a new one. */
+/** The connection used last, so that those not needed run out; a second try gets a new one. */
 function popIdle({ idle }: State, { call, isRetry }: Ticket): Connection | undefined {
   const last = idle.at(-1);
   if (last === undefined || isRetry) return undefined;

@@ -6,9 +6,9 @@ export type ResponseReader = ReturnType<typeof createResponseReader>;
 
 interface ResponseReaderOwner {
   sink: () => ResponseSink | undefined;
-  /** The sink keeps a piece … */
+  /** The sink keeps a piece for a while. */
   hold: () => void;
-  /** … and is done with it. */
+  /** The sink is done with the piece that it kept. */
   letGo: () => void;
   complete: () => void;
 }

@@ -54,7 +54,7 @@ export function createUpload({ body, socket, moved }: UploadOptions) {
     source.on('data', pass);
     source.on('end', ended);
     socket.on('drain', drained);
-    // It may have been paused by whoever read ahead.
+    // The caller's request may have been paused by whoever read ahead.
     source.resume();
   }
   return {
