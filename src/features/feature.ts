@@ -28,7 +28,7 @@ export interface Feature {
   health?: () => Promise<HealthReport>;
   /** What of its own subject the doctor asks; loaded with the first request for that. */
   checks?: () => Promise<readonly DeviceCheck[]>;
-  /** Its figures, for /metrics. */
+  /** Figures of the feature, for /metrics. */
   metrics?: () => readonly Metric[];
   /** Who is logged in, by `main.auth`. One feature gives this. */
   sessions?: SessionsByAuth;
@@ -76,7 +76,7 @@ export interface FeatureContext {
   config: () => Config;
   /** The whole environment that the device's programs get. */
   environment: Record<string, string>;
-  /** The same for scripts of packages, which want to be told another root than `/`. */
+  /** The environment for scripts of packages, which have to know another root than `/`. */
   scriptEnvironment: Record<string, string>;
   processes: Processes;
   notes: Notes;

@@ -16,7 +16,7 @@ export function createAppFiles(paths: Paths, environment: Record<string, string>
     /** A text that changes when the UCI file does; undefined if there is none. */
     configVersion: (uci: string): Promise<string | undefined> =>
       fileVersion(join(paths.uciDir, uci)),
-    /** The same of the scripts that tell the app's state; undefined without an entry script. */
+    /** Such a text for the scripts that say the app's state; undefined without an entry script. */
     scriptVersion: async (app: string): Promise<string | undefined> => {
       const entry = await fileVersion(entryScript(app));
       // The entry script of a container app asks the app's container script.

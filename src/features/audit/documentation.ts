@@ -23,7 +23,7 @@ const listener = v.object({
   address: v.string(),
   port: integer,
   pid: integer,
-  /** Its file, and the script if it only runs one. */
+  /** File of the program that listens, and the script if it only runs one. */
   program: v.string(),
 });
 export type Listener = v.InferOutput<typeof listener>;

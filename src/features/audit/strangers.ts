@@ -53,12 +53,12 @@ export async function findSetId(
   return { found: found.sort(), unseen: unseen.sort() };
 }
 
-/** Nobody else comes to what is in it, as in a data root that dockerd made (0710). */
+/** A folder in which nobody else comes to anything, as a data root that dockerd made (0710). */
 function isRootsAlone({ uid, gid, mode }: Stats): boolean {
   return uid === 0 && gid === 0 && (mode & 0o001) === 0;
 }
 
-/** Not read as a whole: some have a million files. A damaged disk may not read to the end. */
+/** Folders are read by entry: some have a million. A damaged disk may not read to the end. */
 async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   try {
     yield* await opendir(folder);
@@ -128,6 +128,6 @@ function addressOf(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap(reversed);
   if (bytes.length === 4) return bytes.join('.');
   const groups = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];
-  // It writes the short form.
+  // URL writes the short form of an IPv6 address.
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }

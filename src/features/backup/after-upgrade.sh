@@ -53,7 +53,7 @@ is_there() {
 	[ -x "$root/usr/lib/depotd/node" ] || command -v node >/dev/null
 }
 
-# Of this firmware.
+# The package manager of this firmware.
 if [ -e "$root/lib/apk/db/installed" ]; then manager=apk; else manager=opkg; fi
 case $manager in
 apk) record=$root/lib/apk/db/installed ;;

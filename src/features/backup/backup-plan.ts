@@ -130,7 +130,7 @@ async function namesToFetch({ manager }: BackupTools): Promise<string[]> {
   return wanted.filter((name) => offers.has(name));
 }
 
-/** They lie beside the set until it is written. */
+/** Package files lie beside the set until it is written. */
 async function needRoom({ manager }: BackupTools, names: readonly string[], folder: string) {
   const sizes = new Map<string, number>();
   for await (const { name, downloadBytes } of manager.listing.read(names)) {

@@ -112,7 +112,7 @@ async function uploadedPackages(notes: Notes): Promise<Set<string>> {
   return new Set(known.map((record) => record.package));
 }
 
-/** Of what came beside the image: services without a link that starts them. */
+/** Services that came beside the image and have no link that starts them. */
 async function disabledServices({ manager, paths }: CollectTools): Promise<string[]> {
   const links = await readdir(paths.onDevice('/etc/rc.d')).catch(() => []);
   const starting = links.filter((name) => name.startsWith('S'));
@@ -127,7 +127,7 @@ async function disabledServices({ manager, paths }: CollectTools): Promise<strin
   return [...found].sort();
 }
 
-/** Of the daemon's own folder what is the owner's: the rest are records of this very device. */
+/** The owner's files in the daemon's folder: the rest are records of this very device. */
 const OWN_FILES = ['password', 'run-records.json', 'device-id.json', 'feeds-without-upgrades.json'];
 
 /** As the device has it. */

@@ -13,7 +13,7 @@ import type { StepContext } from '../../jobs/plan.ts';
 export const reportLine = v.object({
   package: v.string(),
   state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
-  /** Its name on this device, if that is another one. */
+  /** Name of the package on this device, if that is another one. */
   as: v.exactOptional(v.string()),
   message: v.exactOptional(v.string()),
 });
@@ -76,7 +76,7 @@ const RENAMED: readonly (readonly [RegExp, string])[] = [
 /** A library's name ends with the number of its interface: `libubox20230523`, `libopenssl3`. */
 const LIBRARY = /^(lib[a-z0-9+_-]*?[a-z+_-])[0-9][0-9.]*[a-z]?$/;
 
-/** Of each name what the feeds offer in its place, itself first; absent: nothing stands for it. */
+/** By name what the feeds offer in its place, itself first; absent: nothing stands for it. */
 async function successors(manager: PackageManager, names: readonly string[]) {
   if (names.length === 0) return new Map<string, string>();
   const renamed = (name: string): string | undefined => {
@@ -127,7 +127,7 @@ async function withoutObstacles(manager: PackageManager, found: ComesBack): Prom
       throw failureError('restore', { code, reason, remedy });
     }
     const blocked = await blockedOf(manager, names);
-    // Each could come alone, and all together cannot: the last one is left out.
+    // Each package could come alone, and all together cannot: the last one is left out.
     if (blocked.size === 0) blocked.set(names.at(-1) ?? '', first.message);
     for (const [name, message] of blocked) why.set(name, message);
     names = names.filter((name) => !blocked.has(name));
@@ -155,7 +155,7 @@ export const restored = slots('the restore', {
   folder: v.string(),
   set: manifestSchema,
   report: v.optional(v.array(reportLine), []),
-  /** Of package files that no feed has. */
+  /** Package files of the set that no feed has. */
   files: v.optional(v.array(v.object({ name: v.string(), path: v.string() })), []),
 });
 

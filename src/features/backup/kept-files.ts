@@ -19,7 +19,7 @@ export async function keptFiles(paths: Paths): Promise<string[]> {
   return [...found].filter((path) => !NOT_KEPT.test(path)).sort();
 }
 
-/** Of the device it was made on, of a package manager's database, or nothing that lasts. */
+/** What a set leaves out: of this very device, of package managers' databases, or short-lived. */
 export const NOT_KEPT = new RegExp(
   '^/(?:etc/board[.]json$|(?:proc|sys|dev|tmp|var|run|rom|overlay)(?:/|$)' +
     '|(?:usr/lib/opkg|lib/apk)(?:/|$)|etc/apk/world)',
@@ -83,7 +83,7 @@ async function addFiles(paths: Paths, path: string, found: Set<string>): Promise
   }
 }
 
-/** Of packages' configuration files those whose content is another than the package brought. */
+/** Packages' configuration files whose content is another than the package brought. */
 async function changedConfiguration(paths: Paths): Promise<string[]> {
   const changed: string[] = [];
   for (const [path, sum] of await configurationSums(paths)) {

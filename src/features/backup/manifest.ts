@@ -44,14 +44,14 @@ const wantedPackage = v.object({
   name: packageName,
   version: line,
   is_held: v.optional(v.boolean()),
-  /** It came as a file that was sent. */
+  /** Whether the package came as a file that was sent. */
   is_upload: v.optional(v.boolean()),
 });
 
 const packageFile = v.object({
   name: packageName,
   version: line,
-  /** Of the file. */
+  /** Name of the package file in the set. */
   file: v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9.+_~-]{0,200}$/)),
   bytes: whole,
   sha256,

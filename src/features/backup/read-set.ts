@@ -23,7 +23,7 @@ const FOREIGN = 'it is no backup of depotd';
 const CHANGED = 'it was changed, or its end is missing';
 /** The type of a plain file, in tar. */
 const PLAIN = '0';
-/** Of all members together, unpacked. */
+/** Largest set, all members together, unpacked. */
 const MOST_BYTES = 2 * 1024 ** 3;
 /** Zeros behind the end: a small file may have gigabytes of them. */
 const MOST_PADDING_BYTES = 1024 ** 2;
@@ -91,7 +91,7 @@ async function guarded<Value>(read: () => Promise<Value>): Promise<Value> {
     return await read();
   } catch (error) {
     if (error instanceof DepotError) throw error;
-    // Of the words of zlib and JSON, such as "incorrect data check", nobody learns more.
+    // The words of zlib and JSON, such as "incorrect data check", help nobody.
     const isGarbled = error instanceof SyntaxError || systemCode(error)?.startsWith('Z_') === true;
     throw bad(isGarbled ? CHANGED : reasonOf(error));
   }
@@ -142,7 +142,7 @@ async function readManifest(members: AsyncGenerator<TarMember, undefined>): Prom
   return checkManifest(JSON.parse(Buffer.concat(pieces).toString('utf8')));
 }
 
-/** Of a hostile one each entry has several, and all of them together would fill the memory. */
+/** Each entry of a hostile manifest has several faults: all together would fill the memory. */
 const FIRST_FAULT = { abortEarly: true };
 
 function checkManifest(value: unknown): Manifest {

@@ -43,7 +43,7 @@ export function createRestoreDue(notes: Notes) {
       await notes.write(NOTE, { ...due, tries: tries + 1 });
       return due;
     },
-    /** The last one was no try: the network was not there. */
+    /** The last try of the restore does not count: the network was not there. */
     forgive: async (): Promise<void> => {
       const found = await read();
       if (found === undefined || found.tries === 0) return;

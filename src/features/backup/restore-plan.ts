@@ -57,7 +57,7 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
   const fromFeeds = transaction(tools, 'feeds', {
     verb: 'install',
     purpose: 'restore',
-    // Their lists were fetched ahead, and are not wanted if the set itself has all.
+    // Feeds' lists were fetched ahead, and are not wanted if the set itself has all.
     choosesFromFeeds: false,
     choose: async (context) => {
       const { set, files } = restored.read(context);

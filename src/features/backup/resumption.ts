@@ -7,7 +7,7 @@ import type { Sets } from './sets.ts';
 /** Why a restore ends that finds no package lists. */
 export const NO_LISTS = 'no_lists';
 
-/** Behind the first such end; each pause is twice the one before. */
+/** Pause behind the first such end of a restore; each is twice the one before. */
 const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 30 * 60_000;
 
@@ -39,7 +39,7 @@ export function createResumption({
     cancel();
     timer = setTimeout(() => {
       timer = undefined;
-      // One that cannot begin is tried again, too.
+      // A restore that cannot begin is tried again, too.
       void begin().catch(pause);
     }, pauseMs).unref();
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);

@@ -49,7 +49,7 @@ export function backupRoutes(tools: BackupRouteTools): Route[] {
         json({ backups: (await sets.all()).map(shown), after_upgrade: tools.afterUpgrade() }),
     }),
     {
-      // It holds passwords.
+      // A backup holds passwords.
       ...get({
         path: 'admin/store/backup_file',
         summary: 'A backup as a file: tar.gz',
@@ -149,7 +149,7 @@ async function receiveSet(
   const { id } = await receiveFile(incoming, {
     receive: ({ content }) => receiveInto(sets, content, room),
     fields: { token: (value) => checkToken([value], session) },
-    // One that was there before is not what came.
+    // A set that was there before is not what came.
     discard: async (received) => (received.isNew ? sets.remove(received.id) : undefined),
     idleMs: IDLE_MS,
   });

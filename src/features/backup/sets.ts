@@ -36,7 +36,7 @@ const MOST_FOLDERS = 8;
 const ANSWER_MS = 10_000;
 const NAME = /^(?:depotd-backup-)?([0-9a-f]{32})(\.given)?\.tar\.gz$/;
 
-/** Of sets that were made by themselves. */
+/** Limits of the sets that were made by themselves. */
 export const LIMITS = { days: 31, sets: 10, bytes: 2 * 1024 ** 2 } as const;
 /** What was stored before 2020 was stored while the clock had no time yet: nobody knows its age. */
 const EARLIEST_S = 1_577_836_800;

@@ -46,7 +46,7 @@ export async function checkMove(
   return verdict(reasonsAgainstMove(facts), facts, content);
 }
 
-/** The same for pointing the engine at the target and nothing else. */
+/** How it looks beforehand to point the engine at the target and nothing else. */
 export async function checkChange(host: ContainerHost, target: string): Promise<MoveCheck> {
   const gathered = await gather(host, target);
   if (typeof gathered === 'string') return { result: 'bad', reasons: [gathered] };
@@ -67,7 +67,7 @@ function verdict(reasons: string[], facts: MoveFacts, content: moves.TargetConte
     : { result: content.isEmpty ? 'good' : 'existed', facts };
 }
 
-/** Of PATH_MAX (4096 bytes, path_resolution(7)) the rest is left to what comes to lie below. */
+/** Longest target: the rest of PATH_MAX (4096, path_resolution(7)) is for what lies below. */
 const MOST_TARGET_BYTES = 3072;
 
 interface Gathered {

@@ -177,7 +177,7 @@ const REASONS: Record<number, string> = {
   143: 'was stopped',
 };
 
-/** So little that the next file fails. */
+/** Free bytes so few that the copy of the next file fails. */
 const FULL_BYTES = 4 * 1024 ** 2;
 
 export async function isFull({ locations }: ContainerHost, target: string): Promise<boolean> {

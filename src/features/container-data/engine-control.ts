@@ -40,7 +40,7 @@ export async function stopEngine(
   for (;;) {
     const state = await engine.state();
     const holders = state.kind === 'absent' ? await engine.holders(dataRoot) : [];
-    // The rest of that command would tidy away what the next engine makes, such as its socket.
+    // The rest of the stop command would remove what the next engine makes, such as its socket.
     if (state.kind === 'absent' && holders.length === 0) return stop.ended();
     orphanedSince = state.kind === 'absent' ? Math.min(orphanedSince, performance.now()) : Infinity;
     const isOrphaned = performance.now() - orphanedSince > ORPHAN_MS;
@@ -89,7 +89,7 @@ export interface EngineWanted {
   containers: readonly ContainerSummary[];
   /** Containers that it may not know: it works with other data than before. */
   mayLack?: boolean;
-  /** One that works elsewhere is stopped and started: it may have read the settings too early. */
+  /** An engine that works elsewhere is started anew: it may have read the settings too early. */
   mayCorrect?: boolean;
   /** Called when it answers there, before any container is started here. */
   onAnswer?: () => Promise<void>;
@@ -252,7 +252,7 @@ function createStartAttempts({ launch, most }: { launch: () => Promise<Launch>; 
         quietUntil = performance.now() + EFFECT_MS;
       });
     },
-    /** It shows effect: when that is gone again, the next run need not wait for it. */
+    /** The start command shows effect: when that is gone, the next run need not wait for it. */
     seen: (): void => {
       quietUntil = Math.min(quietUntil, performance.now() + SEEN_EFFECT_MS);
     },

@@ -26,7 +26,7 @@ export interface Location {
   real: string;
   kind: 'folder' | 'file' | 'nothing';
   mount: MountEntry;
-  /** The same for every way that leads to it: bind mounts, links, subvolumes. */
+  /** One place for every way that leads to it: bind mounts, links, subvolumes. */
   location: { device: string; path: string };
   freeBytes: number;
   /** undefined if the file system makes them as needed. */
@@ -38,7 +38,7 @@ export interface Location {
 /** Too long for a path, from the folder on (MOST_PATH_BYTES). */
 export interface LongPath {
   folder: string;
-  /** The first bytes of the path below it. */
+  /** The first bytes of the long path, below that folder. */
   start: string;
 }
 

@@ -117,9 +117,9 @@ const badName: Reason = ({ target: { path, real } }) => {
     : undefined;
 };
 
-/** docs/reference/data-root-paths.md says what dockerd does with each. */
+/** Characters that dockerd cannot have in its data root (docs/reference/data-root-paths.md). */
 const UNFIT_CHARACTER = /[:,\\[%"\p{Cc}]/u;
-/** The same page. */
+/** Longest target that dockerd can work in (docs/reference/data-root-paths.md). */
 const MOST_TARGET_BYTES = 700;
 
 const ALWAYS: readonly Reason[] = [

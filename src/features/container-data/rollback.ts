@@ -79,7 +79,7 @@ export function moveRepair(
     },
     step('see-engine', 'see that the engine runs', async (repair) => {
       await keepRunning(repair);
-      // What failed was the rest of the work, and by now that is done, too.
+      // What failed was the rest of the move, and by now that is done, too.
       if (repair.record.isDone) repair.context.callDone();
     }),
     step('tell', 'tell', report),
@@ -149,7 +149,7 @@ async function goneText(target: string): Promise<string> {
   );
 }
 
-/** Not while the engine is sent there, or works there all the same. */
+/** The target is not put back while the engine is sent there, or works there all the same. */
 async function putTargetBack(repair: Repair): Promise<void> {
   const { host, context, target, isCopy } = repair;
   if (!isCopy || !(await moves.isThere(target, context.job.id))) return;

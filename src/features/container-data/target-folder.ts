@@ -111,7 +111,7 @@ async function makeTarget(target: string): Promise<string | undefined> {
   }
 }
 
-/** The first one stays as long as the copy: whatever has changed since that began is newer. */
+/** The first marker stays as long as the copy: what has changed since that began is newer. */
 async function makeMarker(file: string): Promise<void> {
   if (await isThereAt(file)) return;
   await replaceFile(file, '');
@@ -182,7 +182,7 @@ export function restore(target: string): Promise<string | undefined> {
       await syncPath(folder);
     }
     if (!(await hasRun(ran, copy))) {
-      // The next try changes the copy, and that is nobody's run.
+      // Its trace goes, too: the next try changes the copy, and no engine has run with that.
       await rm(ran, { force: true });
       return undefined;
     }
@@ -211,7 +211,7 @@ export async function tidy(target: string, created: string): Promise<void> {
       await rmdir(folder);
     }
   } catch {
-    // Somebody else uses it by now, or it is gone.
+    // Somebody else uses the target folder by now, or it is gone.
   }
 }
 
@@ -219,7 +219,7 @@ export async function tidy(target: string, created: string): Promise<void> {
 export async function finish(target: string): Promise<string> {
   const { folder, done } = moveFolder(target);
   if (await isFolder(folder)) {
-    // One that is left from long ago must not be in the way.
+    // A folder that an earlier move left to be removed must not be in the way.
     await rm(done, { recursive: true, force: true });
     await rename(folder, done);
     await syncPath(target);

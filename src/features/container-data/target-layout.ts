@@ -14,7 +14,7 @@ export function moveFolder(target: string) {
   const folder = join(target, MOVE_NAME);
   return {
     folder,
-    /** The same after the move has succeeded: what is in it is only to be removed. */
+    /** The working folder after the move has succeeded: what is in it is only to be removed. */
     done: join(target, DONE_NAME),
     /** The copy, until it is put in place. */
     copy: join(folder, 'new'),
@@ -30,7 +30,7 @@ export function moveFolder(target: string) {
     /** A file that names the job, and so this very disk. */
     owner: join(folder, 'job'),
     /**
-     * There once an engine can have worked with the copy in place: how its containers looked
+     * File that is there once an engine may have worked with the copy: how its containers looked
      * before, or nothing once an engine has answered.
      */
     ran: join(folder, 'ran'),

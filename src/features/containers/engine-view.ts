@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { askEngine, type EngineAnswer, type EngineQuestion } from '../../device/engine/api.ts';
 
 const ANSWER_MS = 3000;
-/** Of more than any device runs, the rest is left out. */
+/** Most containers that are looked at; no device runs so many. */
 const MOST_CONTAINERS = 1000;
 
 /** A container as the engine lists it. */
@@ -90,7 +90,7 @@ function containerIn(found: v.InferOutput<typeof listed>) {
     /** The engine's word: `running`, `exited`, `restarting` … */
     state: found.State,
     createdAt: found.Created,
-    /** Of compose. */
+    /** Project of compose that the container belongs to. */
     project: project === '' ? undefined : project,
     ports: found.Ports.map(({ IP, PrivatePort, PublicPort, Type }) => ({
       address: IP,
@@ -100,7 +100,7 @@ function containerIn(found: v.InferOutput<typeof listed>) {
     })),
     mounts: found.Mounts.map(({ Type, Name, Source, RW }) => ({
       kind: Type,
-      /** Of a volume. */
+      /** Name of the volume. */
       name: Name,
       /** Where it lies on the device. */
       source: Source,

@@ -10,7 +10,7 @@ import { createRunStates, type RunState } from './app-scripts.ts';
 export interface ContainersFeature extends Feature {
   /** For removals, which take them along. */
   ofApps: (manager: Pick<PackageManager, 'listing'>) => AppContainers;
-  /** Of apps that have a container script and no entry script. */
+  /** How the containers of apps run that have a container script and no entry script. */
   runStates: () => Promise<ReadonlyMap<string, RunState>>;
 }
 

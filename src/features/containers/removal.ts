@@ -69,7 +69,7 @@ export async function removeRecorded(removal: Removal): Promise<void> {
 }
 
 const AGAIN_MS = 200;
-/** It goes already: by `--rm` with its end, or by what was asked for before a daemon was killed. */
+/** A container that goes already: by `--rm`, or as a daemon asked that was killed since. */
 const IS_GOING = /removal of container \S+ is already in progress/;
 
 async function removalFailure(remove: () => Promise<EngineAnswer>): Promise<string | undefined> {

@@ -74,7 +74,7 @@ async function readText(file: string): Promise<string> {
  */
 async function readFingerprint(): Promise<string> {
   const [partitions, mounts] = await Promise.all([readPartitions(), readDeviceMounts()]);
-  // It counts the media that a drive has seen: two of one size are told apart. Since Linux 5.15.
+  // `diskseq` counts the media that a drive has seen: so two of one size differ. Linux 5.15.
   const sequences = await Promise.all(
     partitions.map(({ name }) => readText(`/sys/block/${name.replaceAll('/', '!')}/diskseq`)),
   );

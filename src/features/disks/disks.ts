@@ -89,7 +89,7 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }) 
   return {
     /** The data of get_block_devices, by kernel name. @throws DepotError internal */
     all: async (): Promise<Record<string, DiskItem>> => (await ask()).items,
-    /** The same with all mounts and how full they are. @throws DepotError internal */
+    /** All disks with all their mounts and how full they are. @throws DepotError internal */
     allWithSpace: async (): Promise<Record<string, DiskWithSpace>> => {
       const { items, mounts } = await ask();
       const entries = Object.entries(items).map(
@@ -127,7 +127,7 @@ function itemsOf(devices: readonly BlockDevice[]): Record<string, DiskItem> {
   );
 }
 
-/** Of a RAID, a volume group or a locked container (libblkid's "raid" and "crypto"). */
+/** A member of a RAID, of a volume group or of a locked container (libblkid's "raid", "crypto"). */
 function isPartOfMore(type: string): boolean {
   return type.endsWith('_member') || type.startsWith('crypto_') || type === 'bcache';
 }

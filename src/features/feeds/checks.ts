@@ -19,7 +19,7 @@ export function feedChecks(
   ];
 }
 
-/** Whoever has such a key may still sign a list for this device. */
+/** The holder of a key that no feed needs may still sign a list for this device. */
 export async function judgeKeys(
   { feeds, keys }: FeedAnswer,
   isOfFirmware: (file: string) => Promise<boolean>,
@@ -71,7 +71,7 @@ export function judgeFeeds({ feeds, problems }: FeedAnswer): Finding {
     const remedy = REMEDIES.no_lists;
     return { state: 'warning', message: `there is no list of ${names}`, remedy };
   }
-  // One of several may be meant to be empty.
+  // One feed of several may be meant to be empty.
   if (enabled.every(({ packages }) => packages === 0)) {
     return {
       state: 'warning',

@@ -101,7 +101,7 @@ const HOST = `${HOST_PATTERN}[.]?(?::${PORT_PATTERN})?`;
 const FEED_URL = new RegExp(`^https?://${HOST}(?:/[A-Za-z0-9._~%!&()*+,;=:@/-]*)?$`);
 
 /**
- * It becomes a word of a line, an argument of a program and the beginning of other addresses: no
+ * A feed's address becomes a word of a line, an argument and the beginning of other addresses: no
  * blank, quote, backslash or `$`, no query and no fragment, and no password, which every user of
  * the device could read there.
  */

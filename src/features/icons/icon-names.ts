@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 /** Where app meta packages put them, below the root: LuCI serves the folder as static files. */
 export const ICON_FOLDER = '/www/luci-static/resources/app-icons';
 
-/** The first one that is there counts. */
+/** Endings of pictures; the first one that is there counts. */
 export const ICON_ENDINGS = ['svg', 'png', 'webp'];
 
 const MOST_NAMES = 10_000;

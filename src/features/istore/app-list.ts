@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { readTar } from '../../device/tar/tar-reader.ts';
 import { isPackageName, type PackageName } from '../../package-management/names.ts';
 
-/** Of a list of names; more is none. */
+/** Largest list of names that iStore writes; more is none. */
 const MOST_BYTES = 64 * 1024;
 const MOST_APPS = 500;
 /** Unpacked, up to the list: packages may lie before it. */

@@ -186,7 +186,7 @@ async function restoreSent(tools: BackupRouteTools, { context, session }: ApiReq
   const name = `${newId()}.restore`;
   const file = join(tools.paths.uploadDir, name);
   await (await openPrivateFolder(tools.paths.uploadDir)).close();
-  // It lies in memory on OpenWrt, which others need, too.
+  // What is sent lies in memory on OpenWrt, which others need, too.
   const room = Math.min(MOST_BYTES, (await freeBytesOf(tools.paths.uploadDir)) / 2);
   sentFiles.add(name);
   try {

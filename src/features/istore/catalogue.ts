@@ -20,7 +20,7 @@ interface LegacyTools {
   paths: Pick<Paths, 'onDevice'>;
   settings: IstoreSettings;
   feeds: FeedSettings;
-  /** Its catalogue is for opkg alone. */
+  /** iStore's catalogue is for opkg alone. */
   isOpkg: boolean;
 }
 

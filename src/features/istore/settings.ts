@@ -41,7 +41,7 @@ const SIGNS = {
   docker: '/usr/bin/docker',
   sandbox: '/ext_overlay',
   backup: '/',
-  // Its page hides the backup to a folder without it.
+  // iStore's page hides the backup to a folder without this file.
   opkg: '/usr/lib/opkg/status',
   'luci-js': '/www/luci-static/resources/luci.js',
 };

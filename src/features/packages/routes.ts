@@ -172,7 +172,7 @@ function createSubmit({ submit }: Pick<StoreTools, 'submit'>) {
   };
 }
 
-/** Of a file that its owner edits by hand. */
+/** Largest file of uhttpd's settings, which its owner edits by hand. */
 const MOST_CONFIG_BYTES = 1024 ** 2;
 
 async function answerToken(

@@ -32,10 +32,10 @@ const packages = v.pipe(
   v.maxLength(MOST_PACKAGES, `at most ${MOST_PACKAGES} packages are planned at once`),
 );
 
-/** Each reads all lists of the feeds: one at a time, so that many do not fill the memory. */
+/** Each preview reads all lists of the feeds: one at a time, so that many fill no memory. */
 const LIMIT = { most: 1, mostWaiting: 32, busy: 'cannot plan now: too many plans are asked for' };
 
-/** Of what is no change of packages by name. */
+/** Previews of what is no change of packages by name. */
 export interface OtherPreviews {
   /** A file that was sent and waits, with what it is. @throws DepotError not_found */
   upload: (file: string, owner: string) => Promise<ChangePreview & { about: object }>;

@@ -36,7 +36,7 @@ until ln -s $$ "$folder/watcher" 2>/dev/null; do
   [ "$failures" -lt 20 ] || break
   sleep 1
 done
-# The one before may have come to its end since.
+# The watcher before may have come to its end since.
 if [ ! -e "$folder/pending" ]; then
   rm -f "$folder/watcher"
   rmdir "$folder" 2>/dev/null

@@ -174,10 +174,10 @@ function respell({ offered, local }: View, query: string): string | undefined {
   return words.map((word) => meant.get(word) ?? word).join(' ');
 }
 
-/** Each is compared with every word there is, and nobody else is answered meanwhile. */
+/** Most unknown words: each is compared with all there are, and nobody else is answered then. */
 const MOST_UNKNOWN = 3;
 
-/** Of all names and titles; a name of several words is one, too. */
+/** Words of all names and titles; a name of several words is one, too. */
 function wordsIn({ count, text: { column } }: View['offered']): string[] {
   const found: string[] = [];
   for (let row = 0; row < count; row += 1) {

@@ -55,7 +55,7 @@ interface Subject {
   offers: readonly OfferedPackage[];
   /** Undefined if it is not installed. */
   entry: InstalledPackage | undefined;
-  /** What the device's own records say of it. */
+  /** What the device's own records say of an installed package. */
   own: PackageDescription | undefined;
   meta: AppMeta | undefined;
   /** What came with an application of LuCI: the program that it is the page of. */
@@ -63,7 +63,7 @@ interface Subject {
   database: CatalogSnapshot['database'];
 }
 
-/** Of feeds and their versions: more are no choice. */
+/** Most versions that feeds offer of a package: more are no choice. */
 const MOST_OFFERS = 100;
 
 async function readSubject(

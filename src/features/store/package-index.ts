@@ -22,7 +22,7 @@ const MOST_LABELS = 4000;
 /** What most packages need, so that buffers seldom have to grow. */
 const TEXT_BYTES = 300;
 const REST_BYTES = 24;
-/** Of texts with capitals beyond ASCII; further ones are shown in lower case. */
+/** Room for texts with capitals beyond ASCII; further ones are shown in lower case. */
 const MOST_ORIGINAL_CHARACTERS = 1024 ** 2;
 /** The whole text is in the details. */
 const LONGEST_DESCRIPTION = 1000;
@@ -78,7 +78,7 @@ export function createIndexBuilder(compareVersions: CompareVersions, expectedRow
     return '';
   };
   return {
-    /** Of two of one name and kind the newer version stays. */
+    /** Adds a row; of two of one name and kind the newer version stays. */
     add: (source: SourceRow): void => {
       const key = keyOf(source);
       const known = rows.get(key);

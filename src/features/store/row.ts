@@ -77,7 +77,7 @@ function describersOf(name: string, depends: readonly (readonly string[])[]): st
 export interface IndexRow {
   name: string;
   isApp: boolean;
-  /** It is an app, and its name is that of its package. */
+  /** Whether the row is an app whose name is that of its package. */
   isLuciApp?: true;
   /** As people call it; empty if that is the name. */
   title: string;
@@ -96,9 +96,9 @@ export interface IndexRow {
 export interface SourceRow extends IndexRow {
   /** Packages that describe an app which does not say more than its title, the best first. */
   describedBy?: readonly string[];
-  /** Of an app: packages that are no apps beside it. */
+  /** Packages that an app brings, which are no apps beside it. */
   brings?: readonly string[];
-  /** Of a package: the app that it is unless an app brings it. */
+  /** The app that a package is unless an app brings it. */
   asApp?: SourceRow;
 }
 

@@ -29,7 +29,7 @@ export interface View {
   installed: ReadonlyMap<number, InstalledState>;
   /** Names that have a picture. */
   icons: ReadonlySet<string>;
-  /** Of installed applications of LuCI, by package: their paths below LuCI. */
+  /** Paths below LuCI of its installed applications, by package. */
   menu: ReadonlyMap<string, MenuEntry>;
 }
 
@@ -46,9 +46,9 @@ export interface InstalledState {
   isSystem: boolean;
   /** Whether the firmware's image brought it: with the next one a newer version comes. */
   isOfFirmware: boolean;
-  /** Of its installation, Unix seconds; 0 if nobody knows. */
+  /** Time of the installation, Unix seconds; 0 if nobody knows. */
   time: number;
-  /** Of an app what its removal frees; else undefined. */
+  /** What the removal of an app frees; undefined for a package. */
   freedBytes?: number;
 }
 

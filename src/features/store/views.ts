@@ -64,7 +64,7 @@ export function createViews(options: ViewsOptions) {
     drop();
     release();
   };
-  /** Nothing is dropped under it, and what it has read is dropped later also if it fails. */
+  /** No list is dropped under a check, and what it has read goes later also if it fails. */
   const check = async (): Promise<CurrentView> => {
     clearTimeout(timer);
     clearTimeout(releasing);
@@ -78,7 +78,7 @@ export function createViews(options: ViewsOptions) {
   const renew = async (): Promise<CurrentView> => {
     const version = await manager.listing.version();
     if (offered?.version !== version || offered.fault !== undefined) {
-      // Not both in memory at once.
+      // The old and the new list are not in memory at once.
       drop();
       offered = { version, ...(await readOffered(manager)) };
     }

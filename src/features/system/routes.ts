@@ -10,7 +10,7 @@ import type { DeviceSources } from './device.ts';
 import { once } from './once.ts';
 
 export interface SystemTools extends DeviceSources {
-  /** That the store's catalogue knows the device by. */
+  /** Id that the store's catalogue knows the device by. */
   storeId: () => Promise<string>;
   base: string;
   /** Whether nobody needs a session. */

@@ -134,7 +134,7 @@ async function stopIstoreTask(queue: Queue): Promise<void> {
   else await queue.stop(job.id);
 }
 
-/** One that waits for its turn counts as running: its clients wait until it is not. */
+/** A task that waits for its turn counts as running: its clients wait until it is not. */
 export function describeTask(job: Job): object {
   const { startedAt: start = job.createdAt, stoppedAt } = job;
   return {

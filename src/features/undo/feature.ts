@@ -105,7 +105,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
   };
 }
 
-/** One that has changed nothing, or that nobody can take back, needs none behind its end. */
+/** A job that changed nothing, or that nobody can take back, needs no copies behind its end. */
 function needsCopies(job: Job | undefined): boolean {
   return job !== undefined && (!isEnded(job.state) || replaced.find(job)?.undo.sum !== undefined);
 }

@@ -103,7 +103,7 @@ export function undoPlan(tools: UndoPlanTools, job: Job): Plan {
       }
       if (kept !== undefined) await (await manager.restoration()).finish(kept.records);
       await keepNeedless(tools, packages());
-      // So that answers after the task's end have the marks as they are now.
+      // Answers after the undo's end have the marks as they are now.
       await tools.catalog.refresh();
       if (filesBack.some((path) => dirname(path) === tools.paths.uciDir)) await reload(tools);
     },

@@ -9,7 +9,7 @@ import { replaced, type ChangedPackage } from '../../package-management/undo/rec
 import { filesToPutBack, wholeObstacleTo } from './obstacles.ts';
 import { refusal, type UndoPlanTools } from './plan.ts';
 
-/** Of an undo, beside what each plan says. */
+/** The plan of an undo says this beside what each plan says. */
 export interface UndoPreview extends ChangePreview {
   undo: {
     /** Files that go back, as the device has them. */

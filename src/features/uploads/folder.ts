@@ -28,7 +28,7 @@ export interface UploadFile {
   finish: () => Promise<void>;
 }
 
-/** Of a package, its name and version. */
+/** What is in an upload: of a package, its name and version. */
 export interface UploadContent {
   package?: { name: string; version: string; installedBytes?: number | undefined };
 }

@@ -98,7 +98,7 @@ function kindOf(name: string | undefined, kinds: readonly UploadKind[]): UploadK
 
 const MOST_SHOWN_CHARACTERS = 128;
 
-/** The last part of the name, without what a terminal or a log would take for more than text. */
+/** The last part of a file's name, without what a terminal or a log takes for more than text. */
 export function shownName(name = ''): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   return last.replace(/[^\p{L}\p{N}\p{M}\p{P}\p{S} ]/gu, '').slice(-MOST_SHOWN_CHARACTERS);

@@ -104,7 +104,7 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       summary: 'Forget an upload; what it brought stays',
       params: { id: recordId },
       handle: async ({ params: { id } }) => {
-        // One that is gone already is what was asked for.
+        // A record that is gone already is what was asked for.
         await records.remove(id);
         return json({ code: 0 });
       },
@@ -134,7 +134,7 @@ async function handleUpload(
   const upload: ReceivedUpload = await receiveFile(incoming, {
     receive: (part) => uploads.receive({ ...part, limitBytes }),
     fields: {
-      // It need not be there, but is not wrong.
+      // The token need not be there, but is not wrong.
       token: (value) => checkToken([value], session),
       hold: (value) => void (hold = sameFlag('hold', hold, value)),
     },

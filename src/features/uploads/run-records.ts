@@ -52,7 +52,7 @@ export function createRunRecords(
   const inTurn = createSequence();
   const read = async (): Promise<RunRecord[]> => {
     const found = await notes.read(NOTE);
-    // One that another version wrote differently is passed over; the others stay.
+    // A record that another version wrote differently is passed over; the others stay.
     return Array.isArray(found) ? found.filter((entry) => v.is(record, entry)) : [];
   };
   /** Jobs and requests change the records side by side: one after the other. */
@@ -118,7 +118,7 @@ export function createIstoreRecords(folder: string): Pick<RunRecords, 'all' | 'r
   };
 }
 
-/** None if the file is not as iStore writes it. */
+/** The record in a file of iStore's; none if it is not as iStore writes it. */
 async function readRecord(file: string, id: string): Promise<RunRecord[]> {
   const text = (await readSmallBytes(file, MOST_BYTES))?.toString() ?? '';
   const [first = '', ...lines] = text.split('\n');

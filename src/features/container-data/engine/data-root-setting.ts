@@ -27,7 +27,7 @@ interface DataRootSetting {
   text?: string | undefined;
 }
 
-/** … and what there is to know of it. */
+/** The setting of the data root, and what there is to know of it. */
 export interface KnownSetting extends DataRootSetting {
   /** `dockerd.globals.alt_config_file`: a file that takes the place of these settings. */
   elsewhere: string | undefined;
@@ -86,7 +86,7 @@ const MOST_BYTES = 1024 ** 2;
 /** Where uci(1) keeps changes until they are committed. */
 async function findChanges(paths: Paths): Promise<string | undefined> {
   const file = paths.onDevice('/tmp/.uci/dockerd');
-  // Whoever came first may have made that folder.
+  // Any user may have made the file's folder first.
   return emptyAsNone(await readSmallFile(file, MOST_BYTES)) === undefined ? undefined : file;
 }
 

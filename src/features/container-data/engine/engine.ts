@@ -136,7 +136,7 @@ const START_SCRIPT = `
 
 /** A program outside of the job: it goes on whatever becomes of job or daemon. */
 export interface Launch {
-  /** Settles when it, and whatever has its output open, has ended, if this daemon lives. */
+  /** Settles when the program, and what has its output open, has ended, if this daemon lives. */
   ended: Promise<unknown>;
 }
 

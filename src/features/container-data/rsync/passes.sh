@@ -189,7 +189,7 @@ compare)
   wait "$comparer"
   code=$?
   wait "$flusher"
-  # Not before: mawk writes the end of a line by itself, and this would come ahead of it.
+  # Only now: mawk writes the end of a line by itself, and the count would come ahead of it.
   echo "copied things: $((things))"
   ;;
 esac

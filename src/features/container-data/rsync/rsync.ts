@@ -127,7 +127,7 @@ export function reportIn(output: string) {
   const numberBehind = (words: string): number =>
     Number(new RegExp(`^${words}: (\\d+)`, 'm').exec(output)?.[1]);
   const report = {
-    /** Of the source. */
+    /** Files of the source of the copy. */
     files: numberBehind('Number of files'),
     bytes: numberBehind('Total file size'),
     /** Things in the copy, counted there. */

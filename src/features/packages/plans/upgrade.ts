@@ -85,7 +85,7 @@ async function noteUnchosen(
   for (const { message } of leftOut) await note(`left as it is: ${message}`);
   const database = await tools.manager.installed();
   for (const { name, state } of database.values()) {
-    // Its script may fail every time, which is no reason not to upgrade the others.
+    // A package's script may fail every time, which is no reason not to upgrade the others.
     if (state !== 'unpacked' || names.includes(name)) continue;
     await note(
       `left as it is: ${name} is not fully installed; upgrade it by its name to finish it`,

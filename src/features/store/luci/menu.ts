@@ -12,7 +12,7 @@ export interface MenuEntry {
 }
 
 const MENU_FOLDER = '/usr/share/luci/menu.d';
-/** Of LuCI before 19.07's menu files, and of many applications of others. */
+/** Menus of LuCI before 19.07's menu files, and of many applications of others. */
 const CONTROLLER_FOLDER = '/usr/lib/lua/luci/controller';
 const MOST_BYTES = 256 * 1024;
 
@@ -49,7 +49,7 @@ export async function readMenuEntry(
 const MOST_FILES = 10;
 
 interface FoundEntry extends MenuEntry {
-  /** It has no page of its own, and leads to the first one below it. */
+  /** Whether an entry has no page of its own, and leads to the first one below it. */
   isGroup: boolean;
 }
 
