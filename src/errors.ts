@@ -24,7 +24,7 @@ export type ErrorStatus = (typeof ERROR_STATUS)[ErrorCode];
 
 /** What a caller may branch on beyond the status, and what the owner of the device can do. */
 export interface Explanation {
-  /** Of the list in docs/http-api.md, such as `no_space`: what failed jobs have as `error_code`. */
+  /** A code of docs/http-api.md, such as `no_space`: what failed jobs have as `error_code`. */
   code: string;
   /** One sentence. */
   remedy: string;

@@ -32,7 +32,7 @@ export function createLog(
   return pino({ level, base: null, messageKey: 'event', redact: REDACTED }, stream);
 }
 
-/** Nothing logs such a field; one that did by mistake would still not show what it holds. */
+/** No secret is logged; a field that is by mistake would still not show what it holds. */
 const REDACTED = { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: CENSORED };
 
 /** A descriptor that is written to before the call returns, so that no crash loses a line. */

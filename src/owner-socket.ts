@@ -6,7 +6,7 @@ import type { Listeners } from './http/listeners.ts';
 import type { Log } from './log.ts';
 
 /**
- * Whoever connects there is the owner: it lies in a folder that only root can enter. Without it
+ * The owner's socket: who connects is the owner, as it lies in a folder of root's. Without it
  * depotctl needs a log-in. @param path empty: none is wanted
  */
 export async function openOwnerSocket(
@@ -22,7 +22,7 @@ export async function openOwnerSocket(
   }
 }
 
-/** One that was open to others is not closed and used: who knows what they have left in it. */
+/** A folder that was open to others is not closed and used: who knows what they left in it. */
 async function preparePrivateFolder(folder: string): Promise<void> {
   if ((await hasEntry(folder)) && !(await isPrivateFolder(folder))) {
     const message = `cannot use the folder ${folder}: it is not a folder of this user alone`;

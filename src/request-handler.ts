@@ -176,7 +176,7 @@ function isAccepted(...checked: Parameters<typeof checkAccepted>): boolean {
     checkAccepted(...checked);
     return true;
   } catch {
-    // Whoever answers in its place says why.
+    // What answers in the place of the pass-through says why.
     return false;
   }
 }

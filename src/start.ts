@@ -23,7 +23,7 @@ if (process.execArgv.some((flag) => flag.startsWith('--max-old-space-size'))) {
 }
 
 const file = `${import.meta.dirname}/depotd.cjs`;
-// It stays open: the texts of a running daemon are in it after an upgrade has put another there.
+// The bundle stays open: a running daemon's texts are in it after an upgrade replaced the file.
 const descriptor = openSync(file, 'r');
 const read = (position: number, length: number): Buffer => {
   const bytes = Buffer.allocUnsafeSlow(length);

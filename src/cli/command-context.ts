@@ -29,7 +29,7 @@ export async function printRows(
   return 0;
 }
 
-/** The same of one thing, a field a line. */
+/** An answer about one thing, a field a line. */
 export async function printFields(
   { output, invocation }: CommandContext,
   answer: unknown,

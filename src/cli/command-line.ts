@@ -207,7 +207,7 @@ function checkOptions(command: CommandName, values: Values): void {
   }
 }
 
-/** It goes into a header, and into no message: who reads it is logged in. */
+/** A session's key goes into a header, and into no message: who reads it is logged in. */
 function checkSession(session: string | undefined): string | undefined {
   if (session !== undefined && !/^[0-9a-f]{32}$/.test(session)) {
     throw new Error(

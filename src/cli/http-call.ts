@@ -11,7 +11,7 @@ export type Parameters = Readonly<Record<string, string | readonly string[]>>;
 export interface LoginSession {
   /** As the header Cookie has it. */
   cookie: string;
-  /** The second half; LuCI's own session has none. */
+  /** The second half of the session; LuCI's own has none. */
   key?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface Call {
   body?: StreamedBody;
 }
 
-/** A body that comes piece by piece. */
+/** The body of a request, which is sent piece by piece. */
 export interface StreamedBody {
   type: string;
   sizeBytes: number;

@@ -31,7 +31,7 @@ export function usualUrl({ owner = OWNER_SOCKET, shared = SHARED_SOCKET } = {}):
     accessSync(shared, constants.W_OK);
     return `unix:${shared}`;
   } catch {
-    // They are not there, or not for this user.
+    // The sockets are not there, or not for this user.
     return DEFAULT_URL;
   }
 }
@@ -93,7 +93,7 @@ export function isOnThisHost({ connection: { host, socketPath } }: Target): bool
   return socketPath !== undefined || /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host ?? '');
 }
 
-/** The same for all ways of writing an address. */
+/** One text for all ways of writing a daemon's address. */
 export function addressOf({ connection, isTls, prefix }: Target): string {
   const { host, port, socketPath } = connection;
   return socketPath === undefined

@@ -24,7 +24,7 @@ export function readTask(id: string, body: unknown) {
     /** What it is about, such as a package. */
     subject: textIn(raw, 'package'),
     stage: { label: textIn(progress, 'label'), percent: numberIn(progress, 'percent') },
-    /** The answer as it came. */
+    /** The daemon's answer as it came. */
     raw,
   };
 }

@@ -60,14 +60,14 @@ export function syslogHints() {
 /** What depotctl takes from its caller's environment. */
 export function clientEnvironment() {
   const { DEPOTCTL_SESSION: session, XDG_RUNTIME_DIR: runtimeDir, NO_COLOR, TERM } = process.env;
-  // The first of them counts (locale(7)).
+  // The first locale of these counts (locale(7)).
   const { LC_ALL, LC_MESSAGES, LANG } = process.env;
   return {
     /** A session of the device's panel. */
     session: session === '' ? undefined : session,
-    /** Of this user alone, goes with the last log-in (XDG Base Directory Specification). */
+    /** Folder of this user alone, goes with the last log-in (XDG Base Directory Specification). */
     runtimeDir: runtimeDir?.startsWith('/') === true ? runtimeDir : undefined,
-    /** Of its messages, such as `zh_CN.UTF-8`; empty if it has none. */
+    /** Locale of its messages, such as `zh_CN.UTF-8`; empty if it has none. */
     locale: [LC_ALL, LC_MESSAGES, LANG].find(Boolean) ?? '',
     /** Whether colours are wanted on a terminal (no-color.org). */
     isColoured: (NO_COLOR ?? '') === '' && TERM !== 'dumb',

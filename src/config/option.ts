@@ -34,7 +34,7 @@ export interface Section<Options extends OptionTable = OptionTable> {
 
 /** Options of one section that do not go together. */
 export interface Contradiction {
-  /** Their names; the first is the one to change. */
+  /** Names of the options; the first is the one to change. */
   options: readonly [string, ...string[]];
   message: string;
 }
@@ -106,7 +106,7 @@ export function basePath(value: string): string {
   return value;
 }
 
-/** Of a server: host, port and prefix alone. @returns it without slashes at its end */
+/** Address of a server: host, port, prefix alone. @returns it without slashes at its end */
 export function serverAddress(value: string, isAllowed: (url: URL) => boolean): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const more = [url?.username, url?.password, url?.search, url?.hash];

@@ -3,7 +3,7 @@ import { DepotError } from '../errors.ts';
 
 export interface UciPlace {
   section: string;
-  /** Type of the section if it has to be made. */
+  /** Type of the UCI section if it has to be made. */
   type: string;
   option: string;
 }
@@ -78,7 +78,7 @@ function waysToSet(
   const lines = text.split('\n');
   const known = optionIn(section, option);
   if (known === undefined) return [lines.toSpliced(section.line, 0, line).join('\n')];
-  // With its blanks and its comment; if the value is written in several parts, anew.
+  // The line keeps its blanks and comment; if the value is written in several parts, anew.
   const kept = (lines[known.line - 1] ?? '').replace(
     OPTION_LINE,
     (_, before: string, after: string) => `${before}${quoted}${after}`,

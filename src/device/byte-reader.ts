@@ -30,7 +30,7 @@ export function createByteReader(source: AsyncIterable<Buffer>) {
       }
       return Buffer.concat(chunks);
     },
-    /** Nobody reads on: what the stream keeps open is closed. */
+    /** The stream is read no further: what it keeps open is closed. */
     close: async (): Promise<void> => void (await pieces.return?.()),
     /** @throws an Error if the stream ends before */
     skip: async (count: number): Promise<void> => {

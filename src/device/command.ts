@@ -3,13 +3,13 @@ export interface Command {
   argv: [string, ...string[]];
   environment: Record<string, string>;
   cwd: string;
-  /** Of a job's command: paths whose file systems are written down behind it (sync(1)). */
+  /** Paths whose file systems are written down behind a job's command (sync(1)). */
   writesDown?: readonly string[];
 }
 
 export interface RunLimits {
   timeoutMs: number;
-  /** Of both outputs together. */
+  /** Most bytes of both outputs together. */
   maxBytes: number;
   signal?: AbortSignal;
   /** Has each piece of the standard output as it comes; the result has none of it then. */

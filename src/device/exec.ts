@@ -28,7 +28,7 @@ export async function startDetached(command: Command, outputDescriptor: number) 
     /** To its standard input, which the other one closes. */
     say: (text: string): void => void child.stdin.write(text),
     finishInput: (text: string): void => void child.stdin.end(text),
-    /** With its exit code, unless a signal ended it. */
+    /** Resolves at the end of the process, with its exit code unless a signal ended it. */
     ended,
   };
 }
@@ -69,7 +69,7 @@ function notStarted(error: { message?: string | undefined }): RunResult {
   return { exitCode: undefined, stdout: '', stderr: error.message ?? '', error };
 }
 
-/** Of output after a command's end: something that left its process group may hold the pipe. */
+/** Wait for output after a command's end: what left its process group may hold the pipe. */
 const LAST_OUTPUT_MS = 200;
 /** A process that the kernel holds, by a disk that does not answer, outlives SIGKILL. */
 const AFTER_KILL_MS = 2000;
@@ -146,7 +146,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 

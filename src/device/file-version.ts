@@ -9,17 +9,17 @@ export async function fileVersion(path: string): Promise<string | undefined> {
   return versionOf(await stat(path, { bigint: true }).catch(() => undefined));
 }
 
-/** The same for callers that cannot wait. */
+/** The version of a file for callers that cannot wait. */
 export function fileVersionSync(path: string): string | undefined {
   try {
     return versionOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
   } catch {
-    // Not reachable for this process, which makes it no file.
+    // A path that this process cannot reach is no file for it.
     return undefined;
   }
 }
 
-/** The same for callers that have looked already. */
+/** The version of a file for callers that have looked at it already. */
 export function versionOf(entry: BigIntStats | undefined): string | undefined {
   return entry?.isFile() === true
     ? `${entry.ino}-${entry.size}-${entry.mtimeNs}-${entry.ctimeNs}`

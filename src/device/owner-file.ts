@@ -6,7 +6,7 @@ import { isDiskFull } from './disk/disk-full.ts';
 import { removeUnfinished, replaceFile, rewriteFile } from './durable-file.ts';
 import { MOST_LINKS, openTrustedFolder } from './private-folder.ts';
 
-/** Of files that owners edit by hand. */
+/** Largest file that owners edit by hand. */
 const MOST_BYTES = 1024 ** 2;
 
 /**

@@ -51,7 +51,7 @@ export function createProcesses(): Processes {
   };
 }
 
-/** It does not change while this process lives. */
+/** The boot's id does not change while this process lives. */
 let knownBootId: string | undefined;
 
 /** Read at once: /proc is no disk, and each start waits for it. Rejects if it cannot be read. */
@@ -117,7 +117,7 @@ async function markOf(
   { isOnTerminal, group }: { isOnTerminal: boolean; group: string | undefined },
 ): Promise<ProcessMark> {
   const [entry, boot] = [readProcess(pid), await bootId()];
-  // One that was killed at once is marked as what it is: gone.
+  // A process that was killed at once is marked as what it is: gone.
   const mark = { pid, startTicks: entry?.startTicks ?? 0, bootId: boot, isOnTerminal };
   return group === undefined ? mark : { ...mark, cgroup: group };
 }
@@ -154,7 +154,7 @@ async function isAlive(mark: ProcessMark): Promise<boolean> {
 }
 
 /**
- * Those in its control group; and, since it may have none, those below the holder, those of its
+ * A job's processes: in its control group; and, since it may have none, below the holder, of its
  * session, which outlive it, and those with the job's variable.
  */
 async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {

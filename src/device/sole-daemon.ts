@@ -112,7 +112,7 @@ function closeToOthers(folder: string, log: ClaimOptions['log']): void {
   try {
     if (isEmpty) chmodSync(folder, 0o700);
   } catch {
-    // It stays as it is.
+    // The folder's mode stays as it is.
   }
   if ((statSync(folder).mode & 0o077) === 0) return;
   log.warn({ folder }, 'other users can open the state folder');
@@ -151,7 +151,7 @@ function removeUnfinished(folder: string): void {
       else if (found.isFile() && (found.mode & 0o777) === 0o600) unlinkSync(path);
     }
   } catch {
-    // They are small, and the next start tries again.
+    // Unfinished files are small, and the next start tries again.
   }
 }
 

@@ -25,7 +25,7 @@ function statOf(descriptor: number): ReturnType<typeof fstatSync> | undefined {
   try {
     return fstatSync(descriptor);
   } catch {
-    // It is closed.
+    // The descriptor is closed.
     return undefined;
   }
 }
@@ -34,7 +34,7 @@ function nameOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
   } catch {
-    // It has ended, or is hidden (proc(5), hidepid).
+    // The process has ended, or is hidden (proc(5), hidepid).
     return '';
   }
 }

@@ -19,7 +19,7 @@ export interface AppOptions {
   routes: readonly Route[];
   hosts: KnownHosts;
   sessions: Sessions;
-  /** Whoever connects where `isAt` says has these sessions, and needs no token. */
+  /** The owner: whoever connects where `isAt` says has these sessions, and needs no token. */
   owner: { sessions: Sessions; isAt: (socket: Ends) => boolean };
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
@@ -197,7 +197,7 @@ function isBackground(request: Request): boolean {
   return request.method !== 'POST' && readQuery(request).get('background')?.[0] === '1';
 }
 
-/** Of every operation; `_t` and its like are the panel's, against caches. */
+/** Parameters of every operation; `_t` and its like are the panel's, against caches. */
 const KNOWN_NAMES = ['token', 'background'];
 
 /** An unknown name might have been meant to hold a change back (`dry_run=1`). @throws DepotError */

@@ -7,9 +7,9 @@ export type Connections = ReturnType<typeof createConnections>;
 
 export interface Connection {
   socket: Socket;
-  /** When it came, by the clock of `performance.now`. */
+  /** When the connection came, by the clock of `performance.now`. */
   since: number;
-  /** Of its client; undefined on a unix socket. */
+  /** Address of the client; undefined on a unix socket. */
   address: string | undefined;
   activity: () => Activity;
 }
@@ -17,11 +17,11 @@ export interface Connection {
 /** Numbers of connections. */
 export interface ConnectionBounds {
   all: number;
-  /** Of all addresses but this host's. */
+  /** Connections of all addresses but this host's. */
   remote: number;
-  /** Of one address; of one /64 for IPv6. */
+  /** Connections of one address; of one /64 for IPv6. */
   address: number;
-  /** Of this host: loopback addresses, or a unix socket. */
+  /** Connections of this host: loopback addresses, or a unix socket. */
   local: number;
 }
 

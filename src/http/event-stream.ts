@@ -30,7 +30,7 @@ export function eventStream(
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(encoder.encode(':\n\n')),
     pull: async (controller) => {
-      // Not before: the answer to HEAD is a stream that nobody reads.
+      // The session is watched from the first read on: nobody reads the answer to HEAD.
       endWatch ??= watchSession(() => abort.abort());
       const next = await events.next().catch((error: unknown) => {
         endWatch?.();

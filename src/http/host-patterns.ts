@@ -26,7 +26,7 @@ function groups(count: number): string {
   return count === 0 ? '' : `${GROUP}(?::${GROUP}){${count - 1}}`;
 }
 
-/** None to that many; an IPv4 address at their end stands for two. */
+/** Groups of IPv6, none to that many; an IPv4 address at their end stands for two. */
 function groupsBehind(most: number): string {
   if (most === 0) return '';
   if (most === 1) return `(?:${GROUP})?`;
@@ -36,6 +36,6 @@ function groupsBehind(most: number): string {
 /** A DNS name in ASCII, an IPv4 address, or an IPv6 address in brackets without zone. */
 export const HOST_PATTERN = `(?:(?:${LABEL}\\.)*${LAST_LABEL}|${IPV4}|\\[(?:${IPV6})\\])`;
 
-/** Of TCP: 0 to 65535. */
+/** Ports of TCP: 0 to 65535. */
 export const PORT_PATTERN =
   '(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[0-9]{1,4})';

@@ -22,7 +22,7 @@ import { isOnThisHost, type Ends } from './peer.ts';
 import { createRequestGate, type YoungCollector } from './request-gate.ts';
 import { refuseUnreadable } from './unreadable.ts';
 
-/** They can change while the daemon runs; connections on one that stays are not touched. */
+/** Listeners can change while the daemon runs; connections on one that stays are not touched. */
 export type Listeners = ReturnType<typeof createListeners>;
 
 /** From the end of the answer: a body that it did not wait for has to end within that. */
@@ -174,7 +174,7 @@ function refuseLate(server: Server, socket: Socket): void {
   if (!server.emit('clientError', error, socket)) socket.destroy();
 }
 
-/** Whoever has had the answer and goes on sending would hold the connection for ever. */
+/** A client that has had the answer and goes on sending would hold the connection for ever. */
 function closeWhereUnread(request: IncomingMessage, response: ServerResponse): void {
   response.once('finish', () => {
     if (request.complete) return;

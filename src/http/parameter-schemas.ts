@@ -7,7 +7,7 @@ export const uciName = v.pipe(
 );
 
 /**
- * Neither `.` nor `..`, without NUL and line breaks. U+FFFD stands for bytes that are no UTF-8:
+ * A name in a path: not `.` or `..`, no NUL, no line break. U+FFFD stands for what is no UTF-8:
  * another path than the one that was meant. Written without lookahead, and with escapes that all
  * engines know: clients of openapi.json read it with theirs.
  */

@@ -73,7 +73,7 @@ function collect(search: URLSearchParams): Map<string, string[]> {
 export type CheckedParameters = Record<string, string | string[] | undefined>;
 
 /**
- * Those that a route declares; others, such as the panel's `_t`, are let be. One whose schema is an
+ * Parameters that a route declares; others, as the panel's `_t`, are let be. One whose schema is an
  * array may be given several times. @throws DepotError bad_request that names the parameter
  */
 export function checkParameters(

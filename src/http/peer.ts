@@ -32,7 +32,7 @@ export function clientOf(context: Context) {
   const path = socket?.server?.address();
   return {
     /**
-     * Of the other end, or what a reverse proxy on this host names; `unix` on a unix socket,
+     * Address of the other end, or what a proxy on this host names; `unix` on a unix socket,
      * `unknown` if the proxy names nobody or the connection has gone.
      */
     address: (isForwarded ? namedClient(context) : own) ?? 'unknown',

@@ -78,7 +78,7 @@ function follow(server: Server, socket: Socket, sweep: (bytes: number) => void):
     deliver: nothing,
     sweep,
   };
-  // In this order: without any reader the connection would stop to flow.
+  // The gate reads before the parser lets go: without a reader the connection would stop to flow.
   socket.on('data', (bytes: Buffer) => read(connection, bytes));
   socket.off('data', parse as (bytes: Buffer) => void);
   return connection;
@@ -206,7 +206,7 @@ function pieceEnd(bytes: Buffer, least: number): number {
   return bytes.length;
 }
 
-/** Whoever means to send a body sends more, on the slowest line. */
+/** Slowest rate of a body: whoever means to send one sends more, on the slowest line. */
 const LEAST_BYTES_A_SECOND = 1000;
 const FORM = /^application\/x-www-form-urlencoded\b/i;
 

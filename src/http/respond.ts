@@ -62,7 +62,7 @@ const RETRY_AFTER_S = '10';
 /** What is refused with more than a status and a sentence. */
 export class Refusal extends DepotError {
   readonly headers: Record<string, string>;
-  /** Beside those that every refusal has. */
+  /** Members beside those that every refusal has. */
   readonly members: object;
 
   constructor(

@@ -19,7 +19,7 @@ export interface Session {
 export interface ApiRequest<Params> {
   params: Params;
   context: Context;
-  /** There for every route whose access is `session`. */
+  /** The session; there for every route whose access is `session`. */
   session: Session;
   /**
    * For an answer that goes on: `onEnd` is called when the session has ended, or cannot be asked
@@ -87,7 +87,7 @@ export const postTask = maker('POST', { needsToken: true, isTask: true });
 /** A task whose request is a file: the handler reads the body itself, and the token is optional. */
 export const postUpload = maker('POST', { acceptsUpload: true, isTask: true });
 
-/** Of a route without parameters: the compiler refuses a handler that reads one. */
+/** Parameters of a route that has none: the compiler refuses a handler that reads one. */
 const NO_PARAMS = {};
 
 type RouteMaker = <const Entries extends v.ObjectEntries = typeof NO_PARAMS>(

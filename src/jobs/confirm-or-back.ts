@@ -19,7 +19,7 @@ export interface ConfirmOrBackOptions {
   queue: Pick<Queue, 'all' | 'get' | 'onChange'>;
   processes: Pick<Processes, 'bootId'>;
   log: Log;
-  /** Of a job that has ended; one that failed may have left a part of its change. */
+  /** Seconds to confirm an ended job in; one that failed may have left a part of its change. */
   secondsOf: (job: Job) => number | undefined;
   /** Safe to be called again. One that throws is called again until it does not. */
   back: (job: Job) => Promise<void>;

@@ -48,7 +48,7 @@ export async function waitForExit(waiting: Waiting): Promise<Exit> {
   }
 }
 
-/** There was no room for the file when the command began, or the holder was killed. */
+/** No exit file: there was no room when the command began, or the holder was killed. */
 async function withoutFile({ ended }: Waiting): Promise<Exit> {
   const exitCode = await ended;
   return exitCode === undefined ? 'lost' : { exitCode, isWritten: false };
@@ -59,7 +59,7 @@ async function findExit({ file, pid, isAlive }: Waiting): Promise<Exit | undefin
   try {
     const exit = await readExit(file, pid);
     if (exit !== undefined || (await isAlive())) return exit;
-    // It may have written its code since.
+    // The holder may have written its code since.
     return (await readExit(file, pid)) ?? 'lost';
   } catch {
     return undefined;
@@ -76,7 +76,7 @@ async function readExit(file: string, pid: number): Promise<Exit | undefined> {
     return '';
   });
   const [code = '', holder, ...rest] = text.split('\n');
-  // Its last bytes are what was there before it: only both lines with their ends are whole.
+  // An exit file ends with what was there before: only both lines with their ends are whole.
   if (rest.length === 0 || holder !== String(pid)) return undefined;
   if (code === 'not-run') return 'not-run';
   // A damaged file says no more than none.
@@ -85,5 +85,5 @@ async function readExit(file: string, pid: number): Promise<Exit | undefined> {
     : undefined;
 }
 
-/** Of a command that left no code: it was killed with its holder. 128 + SIGKILL, as in shells. */
+/** Code of a command that left none: it was killed with its holder. 128 + SIGKILL, as in shells. */
 export const KILLED = 137;

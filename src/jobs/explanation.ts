@@ -26,7 +26,7 @@ const DOWNLOAD_FAILED: Explanation = {
   remedy: 'Check the internet connection, then try again.',
 };
 
-/** For an error that brings no explanation of its own. */
+/** Explanations for an error that brings none of its own, by its code. */
 const BY_CODE: Partial<Record<ErrorCode, Explanation>> = {
   no_space: EXPLANATIONS.noSpace,
   not_found: { code: 'not_found', remedy: 'Check that what the task is about is still there.' },
@@ -54,7 +54,7 @@ function explanationOf(error: unknown): Explanation {
   return isDiskFull(error) ? EXPLANATIONS.noSpace : EXPLANATIONS.unknown;
 }
 
-/** Of an error or a remedy on record, so that an end finds room in its reserve. */
+/** Longest error or remedy on record, so that a job's end finds room in its reserve. */
 const MOST_CHARACTERS = 1000;
 
 /** One line that may be shown anywhere, whatever a program has put into it. */

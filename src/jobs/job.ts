@@ -38,12 +38,12 @@ export function checkChange(job: { id: string; state: JobState }, next: JobState
 }
 
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0));
-/** Not 0 or 1, below which everything is. */
+/** A process id, not 0 or 1, below which everything is. */
 const processId = v.pipe(v.number(), v.integer(), v.minValue(2));
 const exitCode = v.pipe(v.number(), v.integer());
 const flag = v.exactOptional(v.boolean());
 const text = v.exactOptional(v.string());
-/** As `newId` makes it. It names files, so that it holds no path. */
+/** The id of a job, as `newId` makes it. It names files, so that it holds no path. */
 export const jobId = v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/));
 
 const verdict = v.object({
@@ -75,7 +75,7 @@ export const JOB_ENTRIES = {
   stoppedAt: v.exactOptional(whole),
   /** The boot that the job was started in: under another one, the machine went down in between. */
   bootId: text,
-  /** There when the job has ended, and 0 exactly when it is done. */
+  /** Exit code of the job: there when it has ended, and 0 exactly when it is done. */
   exitCode: v.exactOptional(exitCode),
   error: text,
   /** Why it did not end as done, for programs: see `Explanation` in errors.ts. */
@@ -120,7 +120,7 @@ export const JOB_ENTRIES = {
   stopRequested: flag,
   /** Whether somebody has seen its end and closed its window. */
   isDismissed: flag,
-  /** It stands for a record that could not be believed. */
+  /** Whether it stands for a record that could not be believed. */
   isDamaged: flag,
   /** The name of its mark (job-marks.ts); says nothing once it has ended. */
   mark: v.exactOptional(jobId),

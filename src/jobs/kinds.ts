@@ -33,7 +33,7 @@ export function createJobKinds() {
   const planOf = (job: Job): Plan => {
     const { lane, plan } = kindOf(job.kind);
     if (job.lane === lane) return plan(job);
-    // It would run beside those that it must not run beside.
+    // In another lane the job would run beside those that it must not run beside.
     const message = `cannot go on: no ${job.kind} runs in the lane "${job.lane}"`;
     throw new DepotError('internal', message);
   };

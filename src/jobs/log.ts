@@ -88,7 +88,7 @@ export async function createTaskLogs(folder: string) {
     wake: (id: string) => void wakes.emit(fileOf(id)),
     remove: (id: string) => rm(fileOf(id), { force: true }),
     removeExitFiles: async (id: string) => {
-      // Those that are there: a damaged record may tell of any number.
+      // Exit files that are there: a damaged record may speak of any number.
       for (const name of await readdir(exitFolder).catch(ifThere([]))) {
         if (name.startsWith(`${id}.`)) await rm(join(exitFolder, name), { force: true });
       }

@@ -17,7 +17,7 @@ export function jobsToForget(all: Iterable<Job>, limits: RetentionLimits): strin
   const ended = [...all]
     .filter(({ state }) => isEnded(state))
     .map(({ id, lane, logBytes = 0, state, startedAt, stoppedAt = 0 }) => {
-      // Behind those before it in its lane, also when the clock was set back since.
+      // A job ranks behind those before it in its lane, also when the clock was set back since.
       // A time to come says nothing: those behind it would rank before all of other lanes.
       const believed = stoppedAt > now ? 0 : stoppedAt;
       // Dropped while it waited: what it waited for ended later, and somebody waits for that.

@@ -167,7 +167,7 @@ function createAcceptance(
     beingWritten += 1;
     await index.add(job).finally(() => (beingWritten -= 1));
     announce(job);
-    // Somebody may have cancelled it while it was being written.
+    // The job may have been cancelled while it was being written.
     if (job.state === 'queued') lanes.add(job);
     return { job, isNew: true };
   };
@@ -202,7 +202,7 @@ function checkAdopted(options: QueueOptions, job: Job): void {
   try {
     options.planOf(job);
   } catch (error) {
-    // Of a kind that this version does not know, say: the runner fails it with the same reason.
+    // A job of a kind that is not known, say: the runner fails it with the same reason.
     job.isDamaged = true;
     options.log.error({ task: job.id, reason: reasonOf(error) }, 'job record set aside');
   }

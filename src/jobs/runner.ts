@@ -78,7 +78,7 @@ const SHORTAGE_LIMIT_MS = 10 * 60_000;
 async function enter(options: RunnerOptions, job: Job): Promise<void> {
   const { processes, logs, save } = options;
   const isNew = job.state === 'queued';
-  // At once: from here on nobody may drop it as one that waits, and whoever is told of it finds it
+  // The job runs at once: nobody may drop it as one that waits, and whoever hears of it finds it
   // running.
   if (isNew) {
     checkChange(job, 'running');

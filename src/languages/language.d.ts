@@ -1,5 +1,5 @@
 export interface SpokenLanguage {
-  /** Of the texts' file, and in `<html lang>`. */
+  /** Code of a language: of the texts' file, and in `<html lang>`. */
   code: string;
   /** A pattern of the tags that name it. */
   tags: string;

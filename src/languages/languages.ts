@@ -6,7 +6,7 @@ import { createSpeaker } from './sentences.js';
 
 /** One file of texts; English, in the sources, has none. */
 export interface Texts {
-  /** Of the page and the log-in, by what the sources say in English. */
+  /** Texts of the page and the log-in, by what the sources say in English. */
   page: Readonly<Record<string, string>>;
   /** Names of tasks' steps, by what the daemon calls them. */
   steps: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface Language extends SpokenLanguage {
   name: string;
 }
 
-/** What there is a file of. */
+/** The languages that there is a file of. */
 export const LANGUAGES: readonly Language[] = Object.entries(packed).map(
   ([code, { name, tags }]) => ({ code, name, tags }),
 );

@@ -1,6 +1,6 @@
 /** A reason within a reason within a sentence: so deep is what a sentence says put into words. */
 const DEEPEST = 4;
-/** So many semicolons are looked at. */
+/** Most sentences in one text, parted by semicolons, that are looked at. */
 const MOST_SENTENCES = 6;
 
 /**

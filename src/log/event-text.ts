@@ -23,7 +23,7 @@ const LEVEL_NAMES: Readonly<Record<number, string>> = {
 export const SECRETS: readonly string[] = ['token', 'password', 'cookie', 'authorization', 'key'];
 export const CENSORED = '(not shown)';
 
-/** They are in every event, and syslog has them itself. */
+/** Fields that are in every event, and that syslog has itself. */
 const OWN_FIELDS = ['level', 'time', 'event'];
 
 /** What needs no quotes; everything else is written as JSON, control characters escaped. */
@@ -38,7 +38,7 @@ export function eventText(event: LogEvent): string {
   return [event.event, ...words].join(' ');
 }
 
-/** The same with what no syslog adds: `2026-01-31T12:00:00.000Z info job ended task=…`. */
+/** An event's text with what no syslog adds: `2026-01-31T12:00:00.000Z info job ended task=…`. */
 export function datedText(event: LogEvent): string {
   const level = LEVEL_NAMES[event.level] ?? String(event.level);
   return `${new Date(event.time).toISOString()} ${level} ${eventText(event)}`;

@@ -73,7 +73,7 @@ function isOwn({ uid, mode }: Stats): boolean {
   return uid === process.geteuid?.() && (mode & WRITABLE_BY_OTHERS) === 0;
 }
 
-/** Against damage alone, so that a start need not load Node's cryptography. */
+/** A checksum against damage alone, so that a start need not load Node's cryptography. */
 function sumOf(code: Buffer): number {
   return process.getBuiltinModule('node:zlib').crc32(code);
 }

@@ -1,6 +1,6 @@
 import * as path from 'node:path';
 
-/** Behind its first character: a path with an empty name, `.` or `..`, or a stroke at its end. */
+/** A path that has, behind its first character, an empty name, `.` or `..`, or ends in a stroke. */
 const TO_NORMALIZE = /\/\/|(?:^|\/)\.{0,2}(?:\/|$)/;
 
 /**

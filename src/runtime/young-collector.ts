@@ -12,13 +12,13 @@ export type Collect = (options?: { type: 'minor' }) => void;
 export function createYoungCollector(): () => void {
   let collect: Collect | undefined;
   return () => {
-    // Not before it is needed: a flag that changes makes V8 refuse Node's own code cache.
+    // Found only when it is needed: a flag that changes makes V8 refuse Node's own code cache.
     collect ??= findCollector();
     collect({ type: 'minor' });
   };
 }
 
-/** It has a context of its own, a fifth of a megabyte for as long as it is kept. */
+/** V8's collector, from a context of its own: a fifth of a megabyte for as long as it is kept. */
 export function findCollector(): Collect {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as Collect;

@@ -13,7 +13,7 @@ import { openUpload } from '../upload-file.ts';
 
 /** A daemon that is started again is back by then. */
 const RECONNECT_MS = 30_000;
-/** And by then, if it is the old version that had to be put back. */
+/** A daemon is back by then also if its old version had to be put back. */
 const SELF_UPGRADE_MS = 300_000;
 
 /** The daemon gets all tasks at once and does them in turn; then each is followed. */

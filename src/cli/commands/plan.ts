@@ -15,9 +15,9 @@ export function isPlanned(command: string): command is PlannedOperation {
 }
 
 interface PlanRequest {
-  /** None with upgrade: everything that can be. */
+  /** Names of packages; none with upgrade: everything that can be. */
   names: readonly string[];
-  /** Of the operation. */
+  /** Parameters of the operation that is planned. */
   parameters: Readonly<Record<string, string>>;
 }
 
@@ -191,7 +191,7 @@ function formatPlan(plan: unknown, look: TableLook): string {
   const changes = changesOf(plan);
   if (!isWhole(plan)) return '';
   const { word = (text: string) => text } = look;
-  // Of those of an undo the files alone are named.
+  // The plan of an undo may name files alone.
   if (changes.length === 0 && textsIn(plan, 'files').length > 0) return '';
   if (changes.length === 0) return `${word('nothing to do: all is as asked for')}\n`;
   const headings = ['CHANGE', 'NAME', 'VERSION', 'DISK', 'WHY'];

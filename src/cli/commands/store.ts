@@ -128,7 +128,7 @@ function itemTable(items: readonly unknown[], { look }: CommandContext['output']
   return formatTable(['NAME', 'VERSION', 'STATE', 'SIZE', 'WHAT'], rows, look);
 }
 
-/** Of an app and a package of one name: what is installed, else the app, as commands take it. */
+/** An app or a package of one name: what is installed, else the app, as commands take it. */
 function oneOfAName(items: readonly unknown[]): unknown[] {
   const isThere = (item: unknown): boolean => stateOf(item) !== '';
   const isApp = (item: unknown): boolean => textIn(item, 'kind') === 'app';

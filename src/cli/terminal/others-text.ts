@@ -11,7 +11,7 @@ export function inert(text: string): string {
   return text.replace(ACTIVE, REPLACED);
 }
 
-/** The same of what a program printed: a progress bar goes back to the start of its line. */
+/** What a program printed, made harmless: a progress bar goes back to the start of its line. */
 export function inertOutput(text: string): string {
   return text.replace(ACTIVE, (character) => (character === '\r' ? character : REPLACED));
 }

@@ -46,7 +46,7 @@ export function wrap(text: string, columns: number): string[] {
   return [...lines, line];
 }
 
-/** The first line behind what leads it, and the others as far in. */
+/** Lines behind a lead: the first one next to it, and the others as far in. */
 export function hanging(lead: string, lines: readonly string[], indent: number): string[] {
   const [first = '', ...rest] = lines;
   return [lead + first, ...rest.map((line) => ' '.repeat(indent) + line)];

@@ -4,7 +4,7 @@ import { COMMON_OPTIONS, ownOption, type OptionText, type OwnOption } from './op
 /** Commands whose names are files or folders, and those whose names are what is installed. */
 const FILE_COMMANDS = ['upload', 'migrate', 'backup', 'restore', 'advisories'];
 const INSTALLED_COMMANDS = ['remove', 'upgrade', 'hold', 'release', 'autoconf', 'status', 'info'];
-/** Those whose names are what feeds offer. */
+/** Commands whose names are what feeds offer. */
 const OFFERED_COMMANDS = ['install'];
 /**
  * Of a name. Bash runs what stands in `$(…)` among the words to choose from, and while no daemon

@@ -7,9 +7,9 @@ import { hanging, wrap } from '../terminal/width.ts';
 const USUAL_COLUMNS = 80;
 /** Below that two columns are hard to read, and so are longer lines than that. */
 const [LEAST_COLUMNS, MOST_COLUMNS] = [40, 100];
-/** Of a usage line's continuation. */
+/** Blanks before the continuation of a usage line. */
 const INDENT = 6;
-/** Of the width; forms that are longer have a line of their own. */
+/** Share of the width; forms of commands that are longer have a line of their own. */
 const MOST_OF_FORM = 3 / 8;
 
 type HelpLook = Pick<Output['look'], 'columns' | 'word'>;

@@ -20,7 +20,7 @@ export async function enterGroup(jobId: string, pid: number): Promise<string | u
     await enter(group, pid);
     return group;
   } catch {
-    // Not root's, read-only, or full: the job is found by its other marks.
+    // The cgroup folder is not root's, read-only, or full: the job is found by its other marks.
     return undefined;
   }
 }
@@ -43,7 +43,7 @@ async function enter(group: string, pid: number, attempts = 3): Promise<void> {
   });
 }
 
-/** It may wait for the kernel for some 10 ms. */
+/** A move into a group may wait for the kernel for some 10 ms. */
 async function moveTo(group: string, pid: number): Promise<void> {
   await writeFile(join(group, PROCESSES), String(pid), { flag: 'r+' });
 }
@@ -85,6 +85,6 @@ async function mountPoint(): Promise<string | undefined> {
 
 async function sweep(own: string): Promise<void> {
   const names = (await readdir(own)).filter((name) => name.startsWith(PREFIX));
-  // Those that fail have something living in them.
+  // Groups that cannot be removed have something living in them.
   await Promise.all(names.map((name) => rmdir(join(own, name)).catch(() => undefined)));
 }

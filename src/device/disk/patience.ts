@@ -57,7 +57,7 @@ export async function inTime<Answer>(
   const isOver = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), limitMs);
   });
-  // It may fail when nobody waits for it any more.
+  // The answer may fail when nobody waits for it any more.
   answer.catch(() => undefined);
   try {
     return await Promise.race([answer, isOver]);
@@ -66,7 +66,7 @@ export async function inTime<Answer>(
   }
 }
 
-/** Of each folder there is one question at a time, whose answer all get who ask meanwhile. */
+/** Single flight by folder: one question to the disk at a time, shared by all who ask meanwhile. */
 export function shareAnswers<Answer>(
   ask: (folder: string) => Promise<Answer>,
 ): (folder: string) => Promise<Answer> {

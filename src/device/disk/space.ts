@@ -14,12 +14,12 @@ const SPACE_LIMIT_MS = 500;
 const spaceOf = shareAnswers((folder) => askDisk(folder, () => askSpace(folder)));
 const ownSpaceOf = shareAnswers(askSpace);
 
-/** Of a folder's file system (statvfs(3)); undefined for no folder, or no answer in time. */
+/** Space of a folder's file system (statvfs(3)); undefined for no folder, or none told in time. */
 export function readSpace(folder: string): Promise<Space | undefined> {
   return inTime(spaceOf(folder), SPACE_LIMIT_MS).catch(() => undefined);
 }
 
-/** The same of what the device runs from: it waits for no disk that has gone. */
+/** Space of the disk that the device runs from: it waits for no disk that has gone. */
 export function readOwnSpace(folder: string): Promise<Space | undefined> {
   return inTime(ownSpaceOf(folder), SPACE_LIMIT_MS).catch(() => undefined);
 }

@@ -7,7 +7,7 @@ import { END_OF_TAR, tarHeader, tarPadding, type LongNames, type TarEntry } from
 
 export interface TarFilesOptions {
   root: string;
-  /** Of files and links, as they are named in the archive; what is else is left out. */
+  /** Paths of files and links, as the archive names them; what is else is left out. */
   paths: readonly string[];
   longNames: LongNames;
   /** Whether each file and link carries its SHA-1, as apk wants it. */

@@ -48,7 +48,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
         content,
       };
       long = {};
-      // Whoever stopped reading it may still wait for a piece.
+      // A reader that stopped at a member may still wait for a piece.
       await content.return(undefined);
       await reader.skip(rest.left + padding);
     }

@@ -18,7 +18,7 @@ export interface UbusReply {
 }
 
 export interface UbusCall {
-  /** Its path, or the id of one that is ubusd's own. */
+  /** Path of an object of ubus, or the id of one that is ubusd's own. */
   object: string | number;
   method: string;
   message: UbusTable;
@@ -39,11 +39,11 @@ const HEADER_BYTES = 8;
 const HEAD_BYTES = HEADER_BYTES + 4;
 /** ubusd's UBUS_MAX_MSGLEN. */
 const MOST_FRAME_BYTES = 1024 ** 2;
-/** Of one connection: a list of sessions has some 8 KB for each. */
+/** Most bytes of one connection: a list of sessions has some 8 KB for each. */
 const MOST_BYTES = 4 * 1024 ** 2;
 
 interface Reply extends UbusReply {
-  /** Of a lookup. */
+  /** Id of the object that a lookup on the bus found. */
   objectId?: number | undefined;
 }
 

@@ -183,7 +183,7 @@ function formBody(fields: readonly AskedParameter[], either: readonly string[]):
     properties,
     required: required.length > 0 ? required : undefined,
     anyOf: either.length > 0 ? either.map((name) => ({ required: [name] })) : undefined,
-    // Such as `_t`, which keeps caches from answering.
+    // A parameter such as `_t` keeps caches from answering.
     patternProperties: { '^_': {} },
     additionalProperties: false,
   };

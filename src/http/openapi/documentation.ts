@@ -36,7 +36,7 @@ export interface ParameterDocumentation {
 
 export interface AnswerDocumentation {
   description: string;
-  /** Of a JSON body. */
+  /** Schema of a JSON body. */
   schema?: v.GenericSchema;
   /** A body that the schema lets through. */
   example?: unknown;
@@ -46,10 +46,10 @@ export interface AnswerDocumentation {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Of an answer that a client may keep. */
+/** Headers of an answer that a client may keep. */
 export const ETAG = { ETag: 'of this answer, for If-None-Match' } as const;
 
-/** Of an answer that a browser saves. */
+/** Headers of an answer that a browser saves. */
 export const ATTACHED = { 'Content-Disposition': 'attachment, with a name' } as const;
 
 /** An interface that is passed on as it stands, as OpenAPI has it. */

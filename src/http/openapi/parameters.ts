@@ -4,7 +4,7 @@ import type { JsonObject } from './schemas.ts';
 interface ParameterText {
   description: string;
   example?: unknown;
-  /** Of a whole number: a form and an address carry its digits. */
+  /** Range of a whole number: a form and an address carry its digits. */
   range?: readonly [minimum: number, maximum: number];
 }
 
@@ -103,7 +103,7 @@ const TEXTS: Readonly<Record<string, ParameterText>> = {
   with_packages: { description: 'the package files are kept, too' },
 };
 
-/** Without it a parameter is what its schema says. @param operationId of the operation, if known */
+/** The text for a parameter, beside what its schema says. @param operationId if it is known */
 export function parameterText(
   name: string,
   operationId: string | undefined,

@@ -9,14 +9,14 @@ export interface Sessions {
    * @throws DepotError forbidden if it does, and its user has no right to anything here
    */
   find: (headers: Headers) => Promise<Session | undefined>;
-  /** The same without counting as use, for what nobody has asked for just now. */
+  /** Finds a session without counting as use, for what nobody has asked for just now. */
   peek: (headers: Headers) => Promise<Session | undefined>;
 }
 
-/** The second half of a session: a page sends it, and no browser by itself. */
+/** Header with the second half of a session: a page sends it, and no browser by itself. */
 export const KEY_HEADER = 'x-depotd-key';
 
-/** Of a request's headers those that a session is known by. */
+/** The headers of a request that a session is known by. */
 export function sessionPart(valueOf: (name: string) => string | null | undefined): Headers {
   const headers = new Headers();
   for (const name of ['cookie', KEY_HEADER, 'accept']) {

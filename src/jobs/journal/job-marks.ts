@@ -51,7 +51,7 @@ export function openMarks(folder: string, named: readonly string[] = []) {
     /** Makes the files of marks; they are on the medium only after `sync`. */
     make: async (marks: readonly string[]) => {
       if (marks.length === 0) return;
-      // Not by a recursive mkdir: on a full disk Node reports ENOENT for that.
+      // The folder is made by no recursive mkdir: on a full disk Node reports ENOENT for that.
       if (!isThere) await makeFolder(folder);
       isThere = true;
       const touch = async (mark: string) => (await open(join(folder, mark), 'a', 0o600)).close();

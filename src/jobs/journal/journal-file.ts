@@ -6,11 +6,11 @@ import { syncPath } from '../../device/durable-file.ts';
 
 export type JournalFile = Awaited<ReturnType<typeof openJournalFile>>;
 
-/** Beside the reserve: a removal, which makes room on a full disk, writes some ten lines. */
+/** Room beside the reserve: a removal, which frees a full disk, writes some ten lines. */
 const SPARE_BYTES = 32 * 1024;
 /** The reserve grows by at least so much, since each growth costs a write more. */
 const GROWTH_BYTES = SPARE_BYTES + 16 * 1024;
-/** Nobody has reserved more: it is what a power cut left, or damage. */
+/** Largest reserve: what seems more is what a power cut left, or damage. */
 const MOST_RESERVE_BYTES = 64 * 1024 ** 2;
 const FILLER = '\n';
 
@@ -104,7 +104,7 @@ export async function openJournalFile(file: string, linesEnd: number) {
     },
     close: (): Promise<void> => {
       const closed = descriptor;
-      // Its number may be another file's next.
+      // The descriptor's number may be another file's next.
       descriptor = -1;
       return close(closed);
     },

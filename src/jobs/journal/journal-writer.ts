@@ -9,7 +9,7 @@ import type { JobMarks } from './job-marks.ts';
 const SPARE_LINES = 200;
 /** What a record may grow by until its end: an error, its remedy, an exit code, times. */
 const GROWTH_BYTES = 1024;
-/** The same of one that waits: its end says that it was stopped, or failed before it began. */
+/** Growth by the end of a job that waits: it was stopped, or failed before it began. */
 const QUEUED_GROWTH_BYTES = 384;
 
 interface Waiting {
@@ -137,7 +137,7 @@ function createLatest(jobs: readonly Job[]) {
     const line = toLine(job);
     lines.set(job.id, line);
     if (isEnded(job.state)) unended.delete(job.id);
-    // One that waits is recorded as stopped in one line; one that runs needs two.
+    // A job that waits is recorded as stopped in one line; one that runs needs two.
     else if (job.state === 'queued') {
       unended.set(job.id, Buffer.byteLength(line) + QUEUED_GROWTH_BYTES);
     } else unended.set(job.id, 2 * reserveFor(line));

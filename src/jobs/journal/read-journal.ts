@@ -29,7 +29,7 @@ const MOST_LINE_BYTES = 4 * 1024 ** 2;
 const MOST_BYTES = 12 * 1024 ** 2;
 /** Damaged lines that are kept and shown, so that they take no room from the jobs that are well. */
 const MOST_DAMAGED = 20;
-/** Of this many further damaged lines the job's id is kept, to find its processes by. */
+/** Most further damaged lines whose job's id is kept, to find its processes by. */
 const MOST_DAMAGED_KNOWN = 10_000;
 
 /**

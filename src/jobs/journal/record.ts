@@ -17,7 +17,7 @@ export type Entry =
   | { job: Job }
   /** The job is forgotten. */
   | { gone: string }
-  /** Nothing that may be believed, and why; of a certain job if the line names one. */
+  /** A line that may not be believed, and why; of a certain job if it names one. */
   | { damage: string; id?: string; isOver?: boolean };
 
 /** Records hold nothing that is nested deeper by itself; what is could end whoever walks it. */
