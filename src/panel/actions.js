@@ -48,7 +48,7 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
     upgradeSelf: () => submit('do_self_upgrade', {}, { kind: 'self-upgrade' }),
     autoconf: (parameters) => submit('autoconf', parameters),
     feed: (operation, parameters) => submit(operation, parameters, { package: parameters.name }),
-    /** The same once more, with its plan if it has one. */
+    /** A task once more, with its plan if it has one. */
     retry: ({ kind, package: name }) => {
       const app = { name };
       if (kind === 'upgrade' && name === '') return actions.upgradeAll();

@@ -16,7 +16,7 @@ export class Refused extends Error {
 export class Unreachable extends Error {}
 
 const FORBIDDEN = 403;
-/** Of a device that has not answered by then nothing is to be expected any more. */
+/** A device that has not answered by then will not any more. */
 const ANSWER_MS = 45_000;
 /**
  * A read this soon after a key or a click is a use of the session. What the page asks for by itself
@@ -66,7 +66,7 @@ export function createApi() {
   return {
     get,
     readSession,
-    /** Of the panel's web server; empty if the daemon knows none, undefined until it has said. */
+    /** Address of the panel's web server; empty if none is known, undefined until it is said. */
     panelUrl: () => panelUrl,
     post: async (path, parameters = {}) => {
       const isTokenOld = token !== undefined;

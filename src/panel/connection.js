@@ -51,7 +51,7 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll, o
     });
   };
   const askToLogIn = () => {
-    // There is nothing left to log out of.
+    // Without a session there is nothing to log out of.
     byId('logout').hidden = true;
     setLoggedOut();
     // Whoever embeds this page may load both anew to log in.

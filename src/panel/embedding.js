@@ -68,7 +68,7 @@ function setSeen({ top, height }) {
   style.setProperty('--seen-height', `${Number(height) || innerHeight}px`);
 }
 
-/** Of a query what says how pages look: the log-in page takes it over, and hands it back. */
+/** The part of a query that says how pages look: the log-in page takes it over, and back. */
 export function appearanceQuery(search) {
   const given = [...new URLSearchParams(search)].filter(([name]) => APPEARANCE.includes(name));
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;

@@ -13,7 +13,7 @@ const LUCI = '/cgi-bin/luci/';
 export function createKnownApps({ api, onChange }) {
   let known = new Map();
   const titles = new Map();
-  /** Of applications of LuCI. */
+  /** Pages of applications of LuCI. */
   const menu = new Map();
   let areAllAskedFor = false;
   const ofTasks = new Map();

@@ -63,7 +63,7 @@ export function openStream(addressOf, { listeners, onUp = ignore, onCut = ignore
 }
 
 function ignore() {
-  // Not everybody wants to know, and who does asks.
+  // No caller wants to know: one that does passes a function of its own.
 }
 
 /**

@@ -10,7 +10,7 @@ let kept;
 try {
   kept = localStorage.getItem('depotd-lang');
 } catch {
-  // Here nothing is kept.
+  // A browser that keeps nothing keeps no language.
 }
 if (kept && !new URLSearchParams(location.search).has('lang')) location.search = '?lang=' + kept;
 const { pathname } = new URL('../', location.href);

@@ -20,7 +20,7 @@ import { stateWord } from './words.js';
  * and ends.
  */
 const PROGRESS_MS = 2000;
-/** And this often the words for times are made new. */
+/** This often the words for times are made new. */
 const CLOCK_MS = 30_000;
 /** A first view that is not there after this is not waited for. */
 const FIRST_VIEW_MS = 1000;

@@ -34,7 +34,7 @@ function keepKey(key) {
   try {
     localStorage.setItem(NAME, key);
   } catch {
-    // Then nobody is logged in here.
+    // Without a key nobody is logged in here.
   }
 }
 

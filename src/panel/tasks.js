@@ -58,7 +58,7 @@ export function createTasks({ onChange, onEnd }) {
     busyWith: (name) => [...tasks.values()].find((task) => task.running && task.package === name),
     isUpdating: () => [...tasks.values()].some(({ running, kind }) => running && kind === 'update'),
     countRunning: () => [...tasks.values()].filter(({ running }) => running).length,
-    /** Those that wait for their turn are none of them. */
+    /** Tasks at work; those that wait for their turn are none of them. */
     countAtWork: () =>
       [...tasks.values()].filter(({ running, state }) => running && state !== 'queued').length,
   };

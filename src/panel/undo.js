@@ -71,7 +71,7 @@ function createConfirming({ api, notices, tasks, apps }) {
       const status = await api
         .get('admin/system/tasks/status', { task_id: task.id })
         .catch(() => ({}));
-      // Somebody else has confirmed it.
+      // Somebody else has confirmed the change.
       if (status.can_undo === true) notices.hide('confirm');
       else sayBack(task);
       return true;

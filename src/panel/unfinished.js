@@ -3,7 +3,7 @@
  * that is written down and the same question.
  */
 const NAME = 'depotd-unfinished';
-/** Somebody who comes back later begins anew. */
+/** A question of before a log-in lives so long: who comes back later begins anew. */
 const LIMIT_MS = 15 * 60_000;
 
 /**

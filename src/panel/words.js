@@ -102,7 +102,7 @@ const TITLES = {
   fleet: (subject) => t('Roll out {subject}', { subject }),
 };
 
-/** Their subject is an app or a package. */
+/** Kinds of tasks whose subject is an app or a package. */
 const OF_PACKAGES = ['install', 'remove', 'upgrade', 'autoconf'];
 
 /**

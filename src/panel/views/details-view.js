@@ -174,7 +174,7 @@ function aboutOf(item) {
   ];
 }
 
-/** Of what is not installed its plan says it. */
+/** The installed size; of what is not installed its plan says it. */
 function installedSizeOf(item) {
   const bytes = bytesOf(item);
   return item.installed_version !== undefined && bytes > 0 ? size(bytes) : undefined;
@@ -197,7 +197,7 @@ function nameLinks(names = []) {
   return [foldedList(names.map((name) => [nameLink(name)]))];
 }
 
-/** Each of them, or any of several. */
+/** Dependencies: each of them, or any of several. */
 function alternatives(depends) {
   return foldedList(
     depends.map((names) =>

@@ -91,7 +91,7 @@ function createTags({ onChoose }) {
       const names = ranked();
       box.hidden = names.length === 0;
       if (box.dataset.shown === names.join()) return;
-      // The one that has the focus stays in its place.
+      // A card that has the focus stays in its place.
       if (box.contains(document.activeElement)) return;
       box.dataset.shown = names.join();
       box.replaceChildren(

@@ -3,9 +3,9 @@ import { t } from '../../i18n.js';
 import { openStream } from '../../live.js';
 import { createTerminalText, wholeCharacters } from './terminal-text.js';
 
-/** Of a longer log of an ended task only the end is shown; the rest is one click away. */
+/** Only the end of a longer log of an ended task is shown; the rest is one click away. */
 const MOST_BYTES = 512 * 1024;
-/** This close to the end counts as there, in CSS pixels. */
+/** So close to the end of the log counts as there, in CSS pixels. */
 const NEAR_END = 24;
 
 /**

@@ -228,7 +228,7 @@ function runsOf({ text, ink }) {
   return runs;
 }
 
-/** Of bytes of UTF-8 so many that no character is cut (RFC 3629, section 3). */
+/** Length of UTF-8 in which no character is cut (RFC 3629, section 3). */
 export function wholeCharacters(bytes) {
   let lead = bytes.length - 1;
   while (lead >= 0 && lead > bytes.length - 4 && (bytes[lead] & 0xc0) === 0x80) lead -= 1;

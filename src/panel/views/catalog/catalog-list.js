@@ -5,7 +5,7 @@ import { count } from '../../words.js';
 import { createAppCard } from './app-card.js';
 import { createPaging } from './paging.js';
 
-/** Somebody who types is not asked for at each key. */
+/** While somebody types, the list is not asked for at each key. */
 const TYPING_MS = 180;
 /** So many packages are lines and not cards. */
 const MANY = 12;
@@ -67,7 +67,7 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
       const [received, asked] = await searchOnce(api, parameters(), signal);
       if (signal.aborted) return;
       const pages = Math.ceil(received.total / received.per_page);
-      // The last of a page's apps may have gone.
+      // The last app of a page of the list may have gone.
       if (page > Math.max(1, pages)) void goTo(Math.max(1, pages));
       else show(received, asked);
     },

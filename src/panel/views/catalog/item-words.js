@@ -58,14 +58,14 @@ export function isLeftToFirmware({ is_upgradable: isUpgradable, is_of_firmware: 
   return isUpgradable && isOfFirmware === true;
 }
 
-/** Of an app that is not installed only its description has a size here: its plan says the rest. */
+/** Size of an app or package; of an app that is not installed its plan says it. */
 export function bytesOf({ kind, installed_version: installed, ...sizes }) {
   if (kind === 'app' && installed === undefined) return 0;
   return sizes.installed_bytes ?? (kind === 'app' ? 0 : sizes.download_bytes);
 }
 
 /**
- * Nothing if it only says the title once more, as feeds do.
+ * The description; none if it only says the title once more, as in feeds.
  * @param describe what an installed app says of itself in the page's language, by its name
  */
 export function descriptionOf({ name, title, description, broken }, describe) {

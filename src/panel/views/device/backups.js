@@ -23,7 +23,7 @@ export function createBackups({ api, report, on }) {
   });
   const showRows = createRows(byId('backups-list'), {
     keyOf: ({ id }) => id,
-    // It says the same for as long as it is there.
+    // A backup's row says the same for as long as it is there.
     create: (backup) => ({ element: createRow(backup, on), update: () => undefined }),
     fallback: byId('backups-title'),
   });

@@ -46,7 +46,7 @@ export function createFleet({ api, report }) {
   return { load: loader.load, hide: () => clearTimeout(timer) };
 }
 
-/** Each answers how it is then. What is under way is not asked for once more. */
+/** Controls of the fleet: each answers how it is then, and none is asked twice at once. */
 function createControls({ api, report, onAnswer }) {
   const title = byId('fleet-title');
   const agree = byId('fleet-agree');

@@ -3,7 +3,7 @@ import { t } from '../../i18n.js';
 import { isReadOnly, setDisabled } from '../../permission.js';
 import { percent } from '../../words.js';
 
-/** Of packages, by the device's package manager; both until that is known. */
+/** Endings of package files, by the device's package manager; both until that is known. */
 const ENDINGS = { opkg: ['.ipk'], apk: ['.apk'] };
 const ANY = ['.ipk', '.apk'];
 const PROGRAM = '.run';

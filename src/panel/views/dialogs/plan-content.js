@@ -68,7 +68,7 @@ function freeAfter(plan) {
     : [t('Free afterwards'), size(plan.free_after_bytes)];
 }
 
-/** Nothing if it is not known: a package manager may not keep how much an old version took. */
+/** Space in words; none if it is not known: a manager may not keep what an old version took. */
 function spaceOf(bytes) {
   if (bytes === 0) return [];
   return [bytes < 0 ? [t('Frees'), size(-bytes)] : [t('Takes'), size(bytes)]];
@@ -114,7 +114,7 @@ function settingsIn({ settings = [] }) {
   return [textElement('p', text, 'note')];
 }
 
-/** Of a backup: what comes otherwise than it was, and what cannot. */
+/** Report of a backup's restore: what comes otherwise than it was, and what cannot. */
 export function reportIn({ report }) {
   if (report === undefined) return [];
   const named = (state) => report.filter((line) => line.state === state);

@@ -3,7 +3,7 @@ import { t } from '../../i18n.js';
 import { size } from '../../words.js';
 import { titleOf } from '../catalog/item-words.js';
 
-/** Of so many that take the most space the removal is planned, and so many are named. */
+/** So many apps that take the most space have their removal planned, and so many are named. */
 const PLANNED = 5;
 const NAMED = 3;
 /** What frees less than this part of what the largest frees is no help. */

@@ -19,7 +19,7 @@ export function createSetUp() {
       path.value = '';
       isStarted.checked = true;
     },
-    /** Of the operation `install`; none if nobody wants it. */
+    /** Parameters of the operation `install`; none if nobody wants a set-up. */
     parameters: () => {
       if (box.hidden || !isWanted.checked) return {};
       const folder = path.value.trim();
