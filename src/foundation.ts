@@ -8,7 +8,7 @@ import type { FeatureContext } from './features/feature.ts';
 import { createDeviceEvents } from './http/device-events.ts';
 import { openJournal } from './jobs/journal/journal.ts';
 import { createJobKinds } from './jobs/kinds.ts';
-import { createTaskLogs } from './jobs/log.ts';
+import { createTaskLogs } from './jobs/task-logs.ts';
 import type { RetentionLimits } from './jobs/pruning.ts';
 import { createQueue } from './jobs/queue.ts';
 import { createRunner } from './jobs/runner.ts';

@@ -7,7 +7,7 @@ import { DepotError, reasonOf, succeeds } from './errors.ts';
 import { SECTIONS } from './features.ts';
 import { deferPerformance } from './runtime/light-clock.ts';
 import { deferFetchClasses } from './runtime/light-fetch.ts';
-import { releaseMemory } from './runtime/memory.ts';
+import { releaseMemory } from './runtime/heap.ts';
 
 const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--check] [--version]
 

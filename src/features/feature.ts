@@ -11,7 +11,7 @@ import type { Route } from '../http/route.ts';
 import type { Sessions } from '../http/session/sessions.ts';
 import type { Submission } from '../jobs/job.ts';
 import type { JobKind } from '../jobs/kinds.ts';
-import type { TaskLogs } from '../jobs/log.ts';
+import type { TaskLogs } from '../jobs/task-logs.ts';
 import type { Queue } from '../jobs/queue.ts';
 import type { Log } from '../log.ts';
 import type { DeviceCheck } from './device-check.ts';

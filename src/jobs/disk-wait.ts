@@ -3,7 +3,7 @@ import { isDiskFull, isReadOnlyDisk } from '../device/disk/disk-full.ts';
 import { reasonOf, succeeds } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Job } from './job.ts';
-import { ownLine, type TaskLogs } from './log.ts';
+import { ownLine, type TaskLogs } from './task-logs.ts';
 import type { Step } from './plan.ts';
 
 /** How long the repair of a job waits for disks, all in all. Clock: from its first wait. */

@@ -4,7 +4,7 @@ import { failureTo, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { checkChange, type Job } from './job.ts';
 import type { Journal } from './journal/journal.ts';
-import type { TaskLogs } from './log.ts';
+import type { TaskLogs } from './task-logs.ts';
 import type { Ending } from './runner.ts';
 import { endProcesses } from './stopping.ts';
 

@@ -2,7 +2,7 @@ import { reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { isEnded, type Job } from './job.ts';
 import type { Journal } from './journal/journal.ts';
-import type { TaskLogs } from './log.ts';
+import type { TaskLogs } from './task-logs.ts';
 import { jobsToForget, type RetentionLimits } from './pruning.ts';
 
 export type JobIndex = ReturnType<typeof createJobIndex>;

@@ -17,7 +17,7 @@ import {
 import { createJobIndex, prune, type JobIndex, type Pruned } from './job-index.ts';
 import type { Journal } from './journal/journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
-import type { TaskLogs } from './log.ts';
+import type { TaskLogs } from './task-logs.ts';
 import { moveTo } from './position.ts';
 import type { Plan } from './plan.ts';
 import type { RetentionLimits } from './pruning.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../errors.ts';
 import { outlastShortage } from '../device/shortage.ts';
 import { KILLED, waitForExit, type Exit } from './exit-file.ts';
-import { ownLine } from './log.ts';
+import { ownLine } from './task-logs.ts';
 import type { Command } from '../device/command.ts';
 import type { HeldProcess, ProcessMark } from '../device/ports.ts';
 import type { CommandStep, StepContext } from './plan.ts';

@@ -2,7 +2,7 @@ import type { HeldProcess, Processes } from '../device/ports.ts';
 import type { Log } from '../log.ts';
 import type { OutlastDisk } from './disk-wait.ts';
 import type { Job } from './job.ts';
-import type { TaskLogs } from './log.ts';
+import type { TaskLogs } from './task-logs.ts';
 import type { Plan, Step } from './plan.ts';
 
 export interface RunnerOptions {

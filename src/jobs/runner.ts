@@ -3,7 +3,7 @@ import { failureTo, reasonOf } from '../errors.ts';
 import { createDiskWait } from './disk-wait.ts';
 import { EXPLANATIONS, facts, failureFacts, sentence } from './explanation.ts';
 import { checkChange, ENDED_WITHOUT_CODE, unixNow, type Job, type Verdict } from './job.ts';
-import { ownLine } from './log.ts';
+import { ownLine } from './task-logs.ts';
 import { checkPlan, indexOfJump, indexOfPosition, moveTo } from './position.ts';
 import type { Act, CommandStep, Jump, Step, StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run, type RunnerOptions } from './run.ts';

@@ -1,6 +1,6 @@
 import { sentence } from './explanation.ts';
 import type { Step, StepContext } from './plan.ts';
-import { ownLine } from './log.ts';
+import { ownLine } from './task-logs.ts';
 import type { Run } from './run.ts';
 
 /** What of a job's run its steps may see and do. */

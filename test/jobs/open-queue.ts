@@ -5,7 +5,7 @@ import { DepotError } from '../../src/errors.ts';
 import { createProcesses } from '../../src/device/processes.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openJournal, type Journal } from '../../src/jobs/journal/journal.ts';
-import { createTaskLogs, type TaskLogs } from '../../src/jobs/log.ts';
+import { createTaskLogs, type TaskLogs } from '../../src/jobs/task-logs.ts';
 import { retryFrom, type Plan, type Step } from '../../src/jobs/plan.ts';
 import type { RetentionLimits } from '../../src/jobs/pruning.ts';
 import { createQueue, type JobRequest, type Queue } from '../../src/jobs/queue.ts';

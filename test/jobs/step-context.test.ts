@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { createTaskLogs, type TaskLogs } from '../../src/jobs/log.ts';
+import { createTaskLogs, type TaskLogs } from '../../src/jobs/task-logs.ts';
 import type { StepContext } from '../../src/jobs/plan.ts';
 import { contextOf } from '../../src/jobs/step-context.ts';
 import { jobOf } from './job-of.ts';

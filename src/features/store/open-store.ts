@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { UBUS_SOCKET } from '../../config/environment.ts';
-import { releaseDropped } from '../../runtime/memory.ts';
+import { releaseDropped } from '../../runtime/heap.ts';
 import { DepotError } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import { ICON_FOLDER, readIconNames } from '../icons/icon-names.ts';

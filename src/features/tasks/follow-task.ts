@@ -1,4 +1,4 @@
-import type { TaskLogs } from '../../jobs/log.ts';
+import type { TaskLogs } from '../../jobs/task-logs.ts';
 import { PING_MS, type StreamEvent } from '../../http/event-stream.ts';
 
 interface FollowOptions {

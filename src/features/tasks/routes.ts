@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
-import type { TaskLogs } from '../../jobs/log.ts';
+import type { TaskLogs } from '../../jobs/task-logs.ts';
 import type { FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import { END_MARK, followTask } from './follow-task.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
 import { followTask } from '../../../src/features/tasks/follow-task.ts';
-import type { TaskLogs } from '../../../src/jobs/log.ts';
+import type { TaskLogs } from '../../../src/jobs/task-logs.ts';
 import { simplePackage } from '../../device/packages/package-parts.ts';
 import { openEvents, type EventReader, type ReceivedEvent } from '../../support/event-reader.ts';
 import { openStore, type Store } from '../packages/open-store.ts';
