@@ -54,7 +54,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const MANAGERS = /^package-management\/(opkg|apk)$/;
 /** What of the floor stands on the managers. */
 const ABOVE_MANAGERS =
-  /^src\/package-management\/(apps|transaction)\/|\/(select|tools|choice|change-preview)\.ts$/;
+  /^src\/package-management\/(apps|transaction)\/|\/(select|package-tools|choice|change-preview)\.ts$/;
 /** What one feature may take of another; the rest of it is its own affair. */
 const OFFERED = ['src/features/icons/icon-names.ts'];
 const FREE_TYPES = [
@@ -119,7 +119,7 @@ describe('who may import whom', () => {
     ['src/package-management/opkg/changing/lock.ts', 'src/package-management/apps/catalog.ts'],
     ['src/package-management/opkg/changing/lock.ts', 'src/package-management/apk/world.ts'],
     ['src/package-management/manager.ts', 'src/features/packages/routes.ts'],
-    ['src/package-management/tools.ts', 'src/http/route.ts'],
+    ['src/package-management/package-tools.ts', 'src/http/route.ts'],
     ['src/jobs/queue.ts', 'src/package-management/manager.ts'],
   ])('%s may not import %s', (from, to) => {
     expect(isAllowed({ from, to, isFile: true, isType: false })).toBe(false);

@@ -5,7 +5,7 @@ import { isClosedCircle, removalSet } from './dependencies.ts';
 import { isThere, noListsProblem, readListsState } from './failed-feeds.ts';
 import { failureProblem, notInstalled } from './failure.ts';
 import type { PackageChange, PackageManager } from './manager.ts';
-import type { PackageTools } from './tools.ts';
+import type { PackageTools } from './package-tools.ts';
 import {
   areCurrent,
   chooseUpgrade,
@@ -18,7 +18,7 @@ import {
 import type { PreviewedChange } from './preview.ts';
 import { createProblem, type Problem } from './problem.ts';
 import { stoppingOf, systemFailure, type Stopping } from './system-packages.ts';
-import { translationsFor } from './translations.ts';
+import { translationsFor } from './luci-translations.ts';
 
 export interface ChangeRequest {
   operation: 'install' | 'remove' | 'upgrade';

@@ -3,7 +3,7 @@ import { cameWith, translationsIn } from './dependencies.ts';
 import { isPresent, type PackageDatabase } from './database.ts';
 import type { Offer } from './manager.ts';
 import { keptBack, keptVersions } from './no-upgrades.ts';
-import type { PackageTools } from './tools.ts';
+import type { PackageTools } from './package-tools.ts';
 import type { Preview } from './preview.ts';
 import type { Problem, ProblemCode } from './problem.ts';
 

@@ -1,4 +1,4 @@
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { auditRoutes } from './routes.ts';
 

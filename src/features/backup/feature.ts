@@ -2,7 +2,7 @@ import { valuesOf } from '../../config/config.ts';
 import { reasonOf } from '../../errors.ts';
 import { isEnded } from '../../jobs/job.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { retriedStart } from '../../jobs/retried-start.ts';
 import { createAfterUpgrade } from './after-upgrade.ts';

@@ -5,7 +5,7 @@ import { DepotError } from '../../errors.ts';
 import { lateAct } from '../../jobs/plan.ts';
 import type { AppContainers } from '../../package-management/app-containers.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
-import { transactionSlots } from '../../package-management/memory.ts';
+import { transactionSlots } from '../../package-management/transaction-slots.ts';
 import { appOf, readAppScripts, type AppScript } from './app-scripts.ts';
 import { dataFoldersOf } from './data-folders.ts';
 import type { Container, EngineView } from './engine-view.ts';

@@ -12,7 +12,7 @@ import type {
   FeedSettings,
 } from '../../package-management/feed-settings.ts';
 import type { NoUpgrades } from '../../package-management/no-upgrades.ts';
-import type { UndoCopies } from '../../package-management/undo/copies.ts';
+import type { UndoCopies } from '../../package-management/undo/undo-copies.ts';
 import { feedScope } from '../../package-management/undo/kept-folder.ts';
 import { fetchChecked } from '../../package-management/fetch-files.ts';
 

@@ -3,7 +3,7 @@ import { DepotError, reasonOf } from '../../errors.ts';
 import { isEnded } from '../../jobs/job.ts';
 import type { Feature, FeatureContext, Overview } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import { expandControllerId } from './controller-id.ts';
 import { unixTimeOf } from './clock.ts';
 import type { OpenFleet } from './open-fleet.ts';

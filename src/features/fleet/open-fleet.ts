@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { valuesOf } from '../../config/config.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
 import type { FeatureContext } from '../feature.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import { createAgent } from './agent/agent.ts';
 import { configData } from './agent/config-data.ts';
 import { createKnown, type Fleet, type Server } from './agent/fleet.ts';

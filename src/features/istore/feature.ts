@@ -1,5 +1,5 @@
 import { metaPackageOf } from '../../package-management/names.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { istoreBackupRoutes, type Backups } from './backup-routes.ts';
 import { readLegacy } from './catalogue.ts';

@@ -9,7 +9,7 @@ import { isPresent } from '../../package-management/database.ts';
 import { packageName } from '../../package-management/names.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import { ADVICE } from '../../package-management/problem.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import type { FeatureContext } from '../feature.ts';
 import { json, revalidated, type TaskResult } from '../../http/respond.ts';
 import { panelUrl } from '../../http/panel-url.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../http/openapi/documentation.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
 import { RESTARTS } from '../../package-management/restarts.ts';
-import { PLACE_KINDS } from '../../package-management/undo/record.ts';
+import { PLACE_KINDS } from '../../package-management/undo/undo-record.ts';
 import { STOPS } from '../../package-management/system-packages.ts';
 
 const texts = v.array(v.string());

@@ -1,5 +1,5 @@
 import type { Feature, FeatureContext } from '../feature.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import { previewRoutes, type OtherPreviews } from './routes.ts';
 
 /** What a change of packages would do: for people who decide, and for a dry run. */

@@ -9,7 +9,7 @@ import type { ChangePreview } from '../../package-management/change-preview.ts';
 import { lastFetch } from '../../package-management/failed-feeds.ts';
 import { restartsOf } from '../../package-management/restarts.ts';
 import { packageName } from '../../package-management/names.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import type { PreviewedChange } from '../../package-management/preview.ts';
 
 const operation = v.picklist(

@@ -2,7 +2,7 @@ import { selfUpgradePlan } from './plan.ts';
 import { selfUpgradeRoutes } from './routes.ts';
 import { createSelfUpgradeHost } from './watcher.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 
 /** The daemon's own package: whether there is a newer one, and going over to it. */

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import type { Shortfall } from '../../package-management/transaction/explained.ts';
 import { ONLY, remember, transaction } from '../../package-management/transaction/transaction.ts';
-import { lasting } from '../../package-management/memory.ts';
+import { lasting } from '../../package-management/transaction-slots.ts';
 import { failureError, type Failure } from '../../package-management/failure.ts';
 import { OWN_PACKAGE } from '../../package-management/names.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
@@ -10,7 +10,7 @@ import { isPresent } from '../../package-management/database.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
 import { plainAct, plainCommand, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
-import { beforeChangeStep, type PackageTools } from '../../package-management/tools.ts';
+import { beforeChangeStep, type PackageTools } from '../../package-management/package-tools.ts';
 import type { SelfUpgradeHost } from './watcher.ts';
 
 /**

@@ -10,7 +10,7 @@ import { cameWith, removalSet } from '../../package-management/dependencies.ts';
 import { appOf, luciSubjectOf } from '../../package-management/names.ts';
 import { isPresent, type InstalledPackage } from '../../package-management/database.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import { stoppingOf } from '../../package-management/system-packages.ts';
 import type { Details, Item } from './documentation.ts';
 import { itemOf, withoutEmpty } from './item.ts';

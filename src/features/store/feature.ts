@@ -1,5 +1,5 @@
 import type { Feature, FeatureContext } from '../feature.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import type { Store } from './open-store.ts';
 import { storeRoutes } from './routes.ts';
 

@@ -5,7 +5,7 @@ import { DepotError } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import { ICON_FOLDER, readIconNames } from '../icons/icon-names.ts';
 import { readListsState, type ListsState } from '../../package-management/failed-feeds.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import { createPages, type Paging, type Query } from './available.ts';
 import { readMenuEntry } from './luci/menu.ts';
 import { readDetails, type DetailsOptions } from './details.ts';

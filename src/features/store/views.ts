@@ -1,4 +1,4 @@
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import { createIndexBuilder, type PackageIndex } from './package-index.ts';
 import { rowIn } from './row.ts';
 import { buildView, type View, type ViewSources } from './view.ts';

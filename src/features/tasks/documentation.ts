@@ -9,7 +9,7 @@ import {
   whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
-import { PLACE_KINDS } from '../../package-management/undo/record.ts';
+import { PLACE_KINDS } from '../../package-management/undo/undo-record.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
 
 /** What a task may be: what the features bring. */

@@ -4,8 +4,8 @@ import { isEnded, type Job } from '../../jobs/job.ts';
 import type { Queue } from '../../jobs/queue.ts';
 import { whenEnded } from '../../jobs/when-ended.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
-import { replaced } from '../../package-management/undo/record.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
+import { replaced } from '../../package-management/undo/undo-record.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { retriedStart } from '../../jobs/retried-start.ts';
 import {

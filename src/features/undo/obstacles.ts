@@ -4,14 +4,14 @@ import { isPresent, type PackageDatabase } from '../../package-management/databa
 import { dependentsOf } from '../../package-management/dependencies.ts';
 import { PACKAGE_LANE, type PackageManager } from '../../package-management/manager.ts';
 import type { FeatureContext } from '../feature.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
-import { stateOf } from '../../package-management/undo/files.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
+import { stateOf } from '../../package-management/undo/file-states.ts';
 import {
   replaced,
   type ChangedFile,
   type ChangedPackage,
   type Replaced,
-} from '../../package-management/undo/record.ts';
+} from '../../package-management/undo/undo-record.ts';
 
 /** Why a task cannot be undone: a sentence that ends with a full stop. */
 export interface Obstacle {

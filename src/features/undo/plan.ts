@@ -24,8 +24,8 @@ import {
   withAskedNames,
 } from '../../package-management/dependencies.ts';
 import { failureError, type Failure } from '../../package-management/failure.ts';
-import { chosen } from '../../package-management/memory.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import { chosen } from '../../package-management/transaction-slots.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import { putBackSteps } from '../../package-management/transaction/put-back.ts';
 import { reversalSteps } from '../../package-management/transaction/reversal.ts';
 import { removalCommand } from '../../package-management/transaction/rollback.ts';
@@ -35,9 +35,9 @@ import {
   transaction,
   type ChangeWork,
 } from '../../package-management/transaction/transaction.ts';
-import { putFileBack } from '../../package-management/undo/files.ts';
+import { putFileBack } from '../../package-management/undo/file-states.ts';
 import { feedScope, FILES, settingsScope } from '../../package-management/undo/kept-folder.ts';
-import { replaced, type ChangedPackage } from '../../package-management/undo/record.ts';
+import { replaced, type ChangedPackage } from '../../package-management/undo/undo-record.ts';
 import type { FeatureContext } from '../feature.ts';
 import { filesToPutBack, wholeObstacleTo, type Obstacle } from './obstacles.ts';
 

@@ -5,7 +5,7 @@ import { failureProblem } from '../../package-management/failure.ts';
 import type { PreviewedChange } from '../../package-management/preview.ts';
 import { createProblem, type Problem } from '../../package-management/problem.ts';
 import { bytesOf } from '../../package-management/transaction/kept-packages.ts';
-import { replaced, type ChangedPackage } from '../../package-management/undo/record.ts';
+import { replaced, type ChangedPackage } from '../../package-management/undo/undo-record.ts';
 import { filesToPutBack, wholeObstacleTo } from './obstacles.ts';
 import { refusal, type UndoPlanTools } from './plan.ts';
 

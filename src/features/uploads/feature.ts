@@ -8,7 +8,7 @@ import { createIstoreRecords, createRunRecords } from './run-records.ts';
 import { unrunPlan } from './undo-plan.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import type { ChangePreview } from '../../package-management/change-preview.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 
 const MIB = 1024 ** 2;

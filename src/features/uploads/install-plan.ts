@@ -16,9 +16,9 @@ import {
 } from '../../package-management/transaction/transaction.ts';
 import { failureError, type Failure } from '../../package-management/failure.ts';
 import { keepAsked } from '../../package-management/transaction/keep-asked.ts';
-import { chosen } from '../../package-management/memory.ts';
+import { chosen } from '../../package-management/transaction-slots.ts';
 import { ADVICE } from '../../package-management/problem.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import { PROGRAM, type UploadFolder } from './folder.ts';
 import type { ReceivedUpload } from './receive.ts';
 import type { RunRecord, RunRecords } from './run-records.ts';

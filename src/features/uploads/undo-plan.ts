@@ -14,7 +14,7 @@ import {
   type ChangeWork,
 } from '../../package-management/transaction/transaction.ts';
 import { judgeRemoval } from '../../package-management/transaction/judgement.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import type { PackageTools } from '../../package-management/package-tools.ts';
 import type { RunRecords } from './run-records.ts';
 
 /**

@@ -2,7 +2,7 @@ import { halfInstalled, isInstalled } from '../half-installed.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
 import type { Shortfall } from './explained.ts';
-import type { Chosen } from '../memory.ts';
+import type { Chosen } from '../transaction-slots.ts';
 import type { ChangeWork } from './transaction.ts';
 import { isOnRecord } from '../choice.ts';
 

@@ -1,5 +1,5 @@
 import { isPresent, type PackageDatabase } from '../database.ts';
-import type { PackageTools } from '../tools.ts';
+import type { PackageTools } from '../package-tools.ts';
 
 /**
  * What its owner asks for by name is asked for from then on, though it was there and had come as a

@@ -1,6 +1,6 @@
 import { plainAct, type Step, type StepContext } from '../../jobs/plan.ts';
 import type { PackageDatabase } from '../database.ts';
-import type { PackageTools } from '../tools.ts';
+import type { PackageTools } from '../package-tools.ts';
 import { putBackSteps, reportPutBack, type PutBackTools } from './put-back.ts';
 import { accepted, begun, type IsComplete } from './rollback.ts';
 

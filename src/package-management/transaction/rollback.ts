@@ -6,9 +6,9 @@ import { plainAct, plainCommand, retryFrom, type Step, type StepContext } from '
 import { isClosedCircle, packagesThatCame } from '../dependencies.ts';
 import { changedPackages, halfInstalled } from '../half-installed.ts';
 import type { PackageManager, Repair } from '../manager.ts';
-import { lasting, ownPackages, transactionSlots } from '../memory.ts';
+import { lasting, ownPackages, transactionSlots } from '../transaction-slots.ts';
 import { attempt } from './put-back.ts';
-import type { PackageTools } from '../tools.ts';
+import type { PackageTools } from '../package-tools.ts';
 
 /** Whether a job has done all that it is for, by the package database and what it left itself. */
 export type IsComplete = (context: StepContext) => Promise<boolean>;

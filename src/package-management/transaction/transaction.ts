@@ -4,7 +4,7 @@ import { changedPackages } from '../half-installed.ts';
 import type { Failure } from '../failure.ts';
 import type { PackageDatabase } from '../database.ts';
 import type { PackageChange, PackageManager } from '../manager.ts';
-import { chosen, enterTransaction, type Chosen } from '../memory.ts';
+import { chosen, enterTransaction, type Chosen } from '../transaction-slots.ts';
 import type { Job } from '../../jobs/job.ts';
 import {
   plainAct,
@@ -18,8 +18,8 @@ import {
 import { explained, type Shortfall } from './explained.ts';
 import { reversalSteps } from './reversal.ts';
 import { accepted, begun, repairSteps, type IsComplete } from './rollback.ts';
-import type { PackageTools } from '../tools.ts';
-import type { FileScope } from '../undo/files.ts';
+import type { PackageTools } from '../package-tools.ts';
+import type { FileScope } from '../undo/file-states.ts';
 import { createPercentReader } from './progress.ts';
 
 /** The name of a transaction that is the only one of its job: none stands before its steps' ids. */

@@ -6,8 +6,8 @@ import { isPresent, type PackageDatabase } from '../database.ts';
 import { MOST_LIST_BYTES } from '../feed-settings.ts';
 import type { PackageManager } from '../manager.ts';
 import { noUpgradesFile } from '../no-upgrades.ts';
-import type { FileScope } from './files.ts';
-import type { UndoStore } from './store.ts';
+import type { FileScope } from './file-states.ts';
+import type { UndoStore } from './undo-store.ts';
 
 export interface UndoTools {
   manager: PackageManager;

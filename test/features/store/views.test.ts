@@ -8,7 +8,7 @@ import { createPages, type Query } from '../../../src/features/store/available.t
 import { createViews } from '../../../src/features/store/views.ts';
 import { createCatalog } from '../../../src/package-management/apps/catalog.ts';
 import { createExpectedChanges } from '../../../src/package-management/transaction/progress.ts';
-import type { PackageTools } from '../../../src/package-management/tools.ts';
+import type { PackageTools } from '../../../src/package-management/package-tools.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { nameFeeds } from '../../device/further-feeds.ts';
 import { openHost } from '../../package-management/opkg/open-host.ts';

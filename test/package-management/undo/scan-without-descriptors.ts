@@ -1,4 +1,4 @@
-import { scanFiles } from '../../../src/package-management/undo/files.ts';
+import { scanFiles } from '../../../src/package-management/undo/file-states.ts';
 import { withoutDescriptors } from '../../support/without-descriptors.ts';
 
 /** Looks at what is in a folder when no descriptor is left, and prints what came. */

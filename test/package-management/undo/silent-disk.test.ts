@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { createUndoStore } from '../../../src/package-management/undo/store.ts';
+import { createUndoStore } from '../../../src/package-management/undo/undo-store.ts';
 
 const DISK = '/mnt/gone';
 const MOUNT = `2 1 8:1 / ${DISK} rw - ext4 /dev/sda1 rw\n`;

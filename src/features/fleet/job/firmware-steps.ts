@@ -13,7 +13,7 @@ import {
   type Step,
   type StepContext,
 } from '../../../jobs/plan.ts';
-import { beforeChangeStep } from '../../../package-management/tools.ts';
+import { beforeChangeStep } from '../../../package-management/package-tools.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
 import type { FleetJobTools, Task } from './tools.ts';

@@ -3,7 +3,7 @@ import { DepotError } from '../../../errors.ts';
 import type { Remembering } from '../../../jobs/memory.ts';
 import { plainAct, retryFrom, type Act, type Step } from '../../../jobs/plan.ts';
 import { removalSet } from '../../../package-management/dependencies.ts';
-import { chosen } from '../../../package-management/memory.ts';
+import { chosen } from '../../../package-management/transaction-slots.ts';
 import {
   below,
   remember,

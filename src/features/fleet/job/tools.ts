@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { metaPackageOf } from '../../../package-management/names.ts';
-import type { PackageTools } from '../../../package-management/tools.ts';
+import type { PackageTools } from '../../../package-management/package-tools.ts';
 import type { Fleet } from '../agent/fleet.ts';
 import type { Work } from '../rollout/work.ts';
 import type { Baseline } from './baseline.ts';

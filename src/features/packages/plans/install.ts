@@ -2,11 +2,11 @@ import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import { isOff, isOn } from '../../../http/parameter-schemas.ts';
 import { autoconfStep, type ScriptContext } from '../autoconf.ts';
-import type { PackageTools } from '../../../package-management/tools.ts';
-import { translationsFor } from '../../../package-management/translations.ts';
+import type { PackageTools } from '../../../package-management/package-tools.ts';
+import { translationsFor } from '../../../package-management/luci-translations.ts';
 import { packagesToInstall } from '../../../package-management/choice.ts';
 import { keepAsked } from '../../../package-management/transaction/keep-asked.ts';
-import { chosen } from '../../../package-management/memory.ts';
+import { chosen } from '../../../package-management/transaction-slots.ts';
 import { judgeInstall } from '../../../package-management/transaction/judgement.ts';
 import {
   ONLY,

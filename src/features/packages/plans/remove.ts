@@ -13,8 +13,8 @@ import {
   transaction,
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
-import { chosen, transactionSlots } from '../../../package-management/memory.ts';
-import { beforeChangeStep, type PackageTools } from '../../../package-management/tools.ts';
+import { chosen, transactionSlots } from '../../../package-management/transaction-slots.ts';
+import { beforeChangeStep, type PackageTools } from '../../../package-management/package-tools.ts';
 import { isClosedCircle, removalSet } from '../../../package-management/dependencies.ts';
 import { packageToRemove } from '../../../package-management/choice.ts';
 import { removalCommand } from '../../../package-management/transaction/rollback.ts';

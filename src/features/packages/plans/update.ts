@@ -4,7 +4,7 @@ import { feedFailure } from '../../../package-management/failed-feeds.ts';
 import { failureError } from '../../../package-management/failure.ts';
 import type { FeedLists } from '../../../package-management/manager.ts';
 import { feedScope } from '../../../package-management/undo/kept-folder.ts';
-import type { PackageTools } from '../../../package-management/tools.ts';
+import type { PackageTools } from '../../../package-management/package-tools.ts';
 
 /** update: lists are kept aside, new ones fetched; a feed without a good one keeps its old one. */
 export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'undo'>): Plan {

@@ -8,7 +8,7 @@ import {
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
 import { failureError, notInstalled } from '../../../package-management/failure.ts';
-import { beforeChangeStep, type PackageTools } from '../../../package-management/tools.ts';
+import { beforeChangeStep, type PackageTools } from '../../../package-management/package-tools.ts';
 import {
   chooseUpgrade,
   chooseUpgradeOfAll,

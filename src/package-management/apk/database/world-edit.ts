@@ -1,7 +1,7 @@
 import { rewriteFile } from '../../../device/durable-file.ts';
 import type { Remembering } from '../../../jobs/memory.ts';
 import { isPresent } from '../../database.ts';
-import { chosen } from '../../memory.ts';
+import { chosen } from '../../transaction-slots.ts';
 import type { Installation } from '../installation.ts';
 import type { Locations } from './locations.ts';
 import { withLock } from '../changing/lock.ts';

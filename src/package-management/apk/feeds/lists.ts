@@ -18,7 +18,7 @@ import {
   OLD_LISTS,
 } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
-import { transactionSlots } from '../../memory.ts';
+import { transactionSlots } from '../../transaction-slots.ts';
 import type { Locations } from '../database/locations.ts';
 import type { Installation } from '../installation.ts';
 import type { Simulation } from '../planning/simulation.ts';

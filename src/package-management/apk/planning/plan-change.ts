@@ -6,7 +6,7 @@ import type { StepContext } from '../../../jobs/plan.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import { failureError } from '../../failure.ts';
 import type { PackageChange } from '../../manager.ts';
-import { chosen, transactionSlots } from '../../memory.ts';
+import { chosen, transactionSlots } from '../../transaction-slots.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
 import { readPackageFile } from '../package-file/apk-file.ts';

@@ -9,7 +9,7 @@ import { plainAct, type Act, type StepContext } from '../../../jobs/plan.ts';
 import { failureError } from '../../failure.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { PackageChange, TransactionSteps } from '../../manager.ts';
-import { lasting, transactionSlots } from '../../memory.ts';
+import { lasting, transactionSlots } from '../../transaction-slots.ts';
 import { ahead, LOCK_LIMIT_MS, LOCK_PAUSE_MS } from '../../wait-for-lock.ts';
 import type { AutoInstalled } from '../database/auto-installed.ts';
 import { lowerVersions, restoreVersions } from '../recovery/damaged.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
 import type { FeedLists } from '../../manager.ts';
-import { transactionSlots } from '../../memory.ts';
+import { transactionSlots } from '../../transaction-slots.ts';
 import type { OpkgCommands } from '../changing/commands.ts';
 import { waitForOpkg } from '../changing/lock.ts';
 import type { Installation } from '../installation.ts';

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Notes } from '../../../device/ports.ts';
 import { isPresent, type PackageDatabase } from '../../database.ts';
 import type { Remembering } from '../../../jobs/memory.ts';
-import { transactionSlots } from '../../memory.ts';
+import { transactionSlots } from '../../transaction-slots.ts';
 import { editStatus, packageIn } from '../database/status-paragraphs.ts';
 
 /** The packages whose files a power cut damaged, until they are installed anew or gone. */

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { plainAct, plainCommand, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { readPart } from '../../../device/owner-file.ts';
 import { isPresent, type PackageDatabase } from '../../database.ts';
-import { lasting, transactionSlots } from '../../memory.ts';
+import { lasting, transactionSlots } from '../../transaction-slots.ts';
 import type { OpkgCommands } from '../changing/commands.ts';
 import { waitForOpkg } from '../changing/lock.ts';
 import type { Installation } from '../installation.ts';

@@ -7,7 +7,7 @@ import { freeBytesOf } from '../../../device/disk/space.ts';
 import { isPrivateFolder } from '../../../device/private-folder.ts';
 import { reasonOf } from '../../../errors.ts';
 import { plainAct, plainCommand, type Step, type StepContext } from '../../../jobs/plan.ts';
-import { transactionSlots } from '../../memory.ts';
+import { transactionSlots } from '../../transaction-slots.ts';
 import type { Installation } from '../installation.ts';
 import { filesInIpk } from '../package-file/ipk-file.ts';
 import { removeUnowned } from './orphaned-files.ts';

@@ -3,7 +3,7 @@ import { rewriteFile } from '../../../device/durable-file.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 import { isPresent } from '../../database.ts';
 import { changedPackages } from '../../half-installed.ts';
-import { lasting, ownPackages } from '../../memory.ts';
+import { lasting, ownPackages } from '../../transaction-slots.ts';
 import { waitForOpkg } from '../changing/lock.ts';
 import { parseStatus } from '../database/status-file.ts';
 import { splitParagraphs } from '../database/stanza.ts';

@@ -12,7 +12,7 @@ import {
   putFileBack,
   scanFiles,
   type FileStates,
-} from '../../../src/package-management/undo/files.ts';
+} from '../../../src/package-management/undo/file-states.ts';
 import { runCommand } from '../../device/command.ts';
 import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
 import { bundledProgram } from '../../support/bundled-program.ts';

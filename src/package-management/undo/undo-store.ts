@@ -7,7 +7,7 @@ import { readOwnSpace, readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { reasonOf, succeeds, systemCode } from '../../errors.ts';
-import type { Place } from './record.ts';
+import type { Place } from './undo-record.ts';
 
 /**
  * Folders of what jobs replaced, one a job, root's alone. Invariants:

@@ -3,7 +3,7 @@ import { parseUciFile } from '../config/uci-file.ts';
 import { readSmallFile } from '../device/owner-file.ts';
 import { appOf, luciSubjectOf, TRANSLATION_PREFIX } from './names.ts';
 import { isPresent, type PackageDatabase } from './database.ts';
-import type { PackageTools } from './tools.ts';
+import type { PackageTools } from './package-tools.ts';
 
 /**
  * Translations of LuCI's applications are packages of their own, `luci-i18n-SUBJECT-LANGUAGE`, each

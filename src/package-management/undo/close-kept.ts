@@ -6,7 +6,7 @@ import type { StepContext } from '../../jobs/plan.ts';
 import { isPresent } from '../database.ts';
 import { createKeptPackages } from '../transaction/kept-packages.ts';
 import { namesPutBack } from '../transaction/put-back.ts';
-import { changedFiles, copyName, scanFiles, sumOf, type FileScope } from './files.ts';
+import { changedFiles, copyName, scanFiles, sumOf, type FileScope } from './file-states.ts';
 import {
   BEFORE,
   beforeSchema,
@@ -26,7 +26,7 @@ import {
   type ChangedFile,
   type ChangedPackage,
   type Replaced,
-} from './record.ts';
+} from './undo-record.ts';
 
 /** Says what is different from before the job, and drops the copies of all that is not. */
 export async function closeKept(

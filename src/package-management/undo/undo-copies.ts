@@ -15,8 +15,8 @@ import {
   type KeptPackage,
   type Replacement,
 } from '../transaction/kept-packages.ts';
-import { closeKept } from './close.ts';
-import { copyFiles, scanFiles, sizeOf, sumOf, type FileScope } from './files.ts';
+import { closeKept } from './close-kept.ts';
+import { copyFiles, scanFiles, sizeOf, sumOf, type FileScope } from './file-states.ts';
 import {
   BEFORE,
   filesOf,
@@ -29,8 +29,8 @@ import {
   type Before,
   type UndoTools,
 } from './kept-folder.ts';
-import { NOTHING_REPLACED, replaced } from './record.ts';
-import type { UndoStore } from './store.ts';
+import { NOTHING_REPLACED, replaced } from './undo-record.ts';
+import type { UndoStore } from './undo-store.ts';
 
 /**
  * Keeps what a job replaces, so that it can be taken back: package files, packed as installed, what

@@ -7,7 +7,7 @@ import {
   enterTransaction,
   lasting,
   transactionSlots,
-} from '../../src/package-management/memory.ts';
+} from '../../src/package-management/transaction-slots.ts';
 
 const counted = transactionSlots('the count', { count: v.optional(v.number(), 0) });
 

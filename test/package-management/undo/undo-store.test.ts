@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { loadConfig } from '../../../src/config/config.ts';
 import { createPaths } from '../../../src/device/paths.ts';
-import { createUndoStore } from '../../../src/package-management/undo/store.ts';
+import { createUndoStore } from '../../../src/package-management/undo/undo-store.ts';
 
 const id = 'a'.repeat(32);
 

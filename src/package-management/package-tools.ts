@@ -4,7 +4,7 @@ import { plainAct, type Act, type StepContext } from '../jobs/plan.ts';
 import type { PackageManager } from './manager.ts';
 import type { NoUpgrades } from './no-upgrades.ts';
 import type { ExpectedChanges } from './transaction/progress.ts';
-import type { UndoCopies } from './undo/copies.ts';
+import type { UndoCopies } from './undo/undo-copies.ts';
 
 /** What jobs that change packages work with, whichever feature they belong to. */
 export interface PackageTools {

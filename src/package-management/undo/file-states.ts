@@ -18,7 +18,7 @@ import { replaceFile } from '../../device/durable-file.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { followTrusted, openTrustedFolder } from '../../device/private-folder.ts';
 import { isShortage } from '../../device/shortage.ts';
-import type { ChangedFile } from './record.ts';
+import type { ChangedFile } from './undo-record.ts';
 
 /** Which files a job may change beside those of packages. Paths are where they are to be found. */
 export interface FileScope {
