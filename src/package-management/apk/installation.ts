@@ -4,7 +4,7 @@ import { isFolder } from '../../device/is-there.ts';
 import { fileVersionSync } from '../../device/file-version.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import type { BackendContext } from '../manager.ts';
-import { createBeforeCopy } from './recovery/before-copy.ts';
+import { createRecordCopy } from './recovery/record-copy.ts';
 import { createApkCommands } from './changing/commands.ts';
 import { createDatabaseReader } from './database/database.ts';
 import { cacheFolder, createLocations } from './database/locations.ts';
@@ -21,7 +21,7 @@ export function openInstallation(context: BackendContext) {
   const { paths, environment } = context;
   const locations = createLocations(paths);
   const reader = createDatabaseReader(locations);
-  const copy = createBeforeCopy(locations);
+  const copy = createRecordCopy(locations);
   const commands = createApkCommands(context, locations);
   let sound: string | undefined;
   const assertRecordsNow = async (): Promise<void> => {

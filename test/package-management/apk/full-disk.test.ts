@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { createLocations } from '../../../src/package-management/apk/database/locations.ts';
-import { createBeforeCopy } from '../../../src/package-management/apk/recovery/before-copy.ts';
+import { createRecordCopy } from '../../../src/package-management/apk/recovery/record-copy.ts';
 import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
 import { createApk } from '../../device/apk-device/apk.ts';
 import { runCommand } from '../../device/command.ts';
@@ -188,7 +188,7 @@ test.skipIf(process.getuid?.() !== 0)(
     const onDevice = (path: string): string => join(root, path);
     const files = { ...createLocations({ onDevice, stateDir: own } as never), own };
     await mkdir(files.database, { recursive: true });
-    const copy = createBeforeCopy(files);
+    const copy = createRecordCopy(files);
     const inode = async (): Promise<number> => (await stat(join(own, 'before/installed'))).ino;
     const sourced = [files.installed, files.plainScripts];
     for (const file of sourced) await putAnew(file, 'before');

@@ -7,7 +7,7 @@ import { editWorld, pinned, withoutPin } from '../database/world-edit.ts';
 import { isHashPin, isPin, readWorld, type WorldEntry } from '../database/world.ts';
 import type { Installation } from '../installation.ts';
 import { readHashes } from '../database/installed-db.ts';
-import { queryFeeds } from '../feeds/query.ts';
+import { queryFeeds } from '../feeds/apk-query.ts';
 
 /** Held packages that came as dependencies: world, where a hold is a line, cannot tell. */
 const NOTE = 'held-dependencies';

@@ -22,7 +22,7 @@ import { endHolders } from './held-output.ts';
 import type { Installation } from '../installation.ts';
 import { planChange, planned, readPlan } from '../planning/plan-change.ts';
 import { checkRepair, purposeOf } from '../planning/plan-check.ts';
-import { findShortage, freeBytesAt, NOTHING, sizeOf } from '../planning/room.ts';
+import { findShortage, freeBytesAt, NOTHING, sizeOf } from '../planning/space.ts';
 import { explain } from './failure.ts';
 import { ahead, type Ahead } from '../../wait-for-lock.ts';
 import { waitForApk } from './lock.ts';

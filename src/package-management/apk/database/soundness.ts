@@ -9,7 +9,7 @@ import { DepotError, reasonOf } from '../../../errors.ts';
 import { isPresent, type PackageDatabase } from '../../database.ts';
 import { withNeeded } from '../../dependencies.ts';
 import { listNames } from '../../names.ts';
-import type { BeforeCopy } from '../recovery/before-copy.ts';
+import type { RecordCopy } from '../recovery/record-copy.ts';
 import { isEssential, type DatabaseReader } from './database.ts';
 import type { Locations } from './locations.ts';
 import { scriptsFile, streamRecord } from './record-file.ts';
@@ -20,7 +20,7 @@ import { readWorld } from './world.ts';
  * system, and a record that lost packages for a system without them.
  * @throws DepotError unavailable that says what is damaged and where the last copy is
  */
-export async function assertSound(locations: Locations, reader: DatabaseReader, copy: BeforeCopy) {
+export async function assertSound(locations: Locations, reader: DatabaseReader, copy: RecordCopy) {
   try {
     const { entries, database } = await readWhole(locations, reader);
     const lost = await findLost(database, await copy.database().catch(() => undefined), locations);

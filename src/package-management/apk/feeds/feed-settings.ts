@@ -19,7 +19,7 @@ import {
   type TrustedKey,
 } from '../../feed-settings.ts';
 import { ADVICE } from '../../problem.ts';
-import { readEntries, nameIn, nameLine, type FeedEntry } from './feeds.ts';
+import { readEntries, nameIn, nameLine, type FeedEntry } from './feed-lines.ts';
 import { HEAD_BYTES, idOfKey, parsePem, readKeyFiles, signerOf } from './index-key.ts';
 import type { ApkCommands } from '../changing/commands.ts';
 import { cacheFolder, type Locations } from '../database/locations.ts';

@@ -6,7 +6,7 @@ import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError } from '../../../errors.ts';
 import { cacheFolder, type Locations } from '../database/locations.ts';
-import { readMasks } from './feeds.ts';
+import { readMasks } from './feed-lines.ts';
 
 /** What decides what the feeds offer: copies of indexes, lists of feeds, keys, architectures. */
 async function feedFiles(paths: Paths, { feeds, configuration }: Locations): Promise<string[]> {

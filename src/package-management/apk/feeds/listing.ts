@@ -20,10 +20,10 @@ import {
   SUMMARY_FIELDS,
   summaryOf,
   type QueriedPackage,
-} from './describe.ts';
-import { readFeeds } from './feeds.ts';
+} from './queried-package.ts';
+import { readFeeds } from './feed-lines.ts';
 import { indexVersion } from './index-files.ts';
-import { queryOffers, type FeedSource } from './query.ts';
+import { queryOffers, type FeedSource } from './apk-query.ts';
 
 /** What feeds offer, by indexes that apk alone can read, and its own record, read without it. */
 export function createListing(source: FeedSource & Pick<Installation, 'reader'>): PackageListing {

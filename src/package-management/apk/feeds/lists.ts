@@ -22,7 +22,7 @@ import { transactionSlots } from '../../transaction-slots.ts';
 import type { Locations } from '../database/locations.ts';
 import type { Installation } from '../installation.ts';
 import type { Simulation } from '../planning/simulation.ts';
-import { readFeeds } from './feeds.ts';
+import { readFeeds } from './feed-lines.ts';
 import { readKeyFiles } from './index-key.ts';
 
 /** Most of what `apk update` prints: a line or two for each feed. */

@@ -4,9 +4,9 @@ import { failureError } from '../../failure.ts';
 import type { Offer } from '../../manager.ts';
 import { isPackageName } from '../../names.ts';
 import { compareVersions } from '../compare-versions.ts';
-import type { QueriedPackage } from './describe.ts';
+import type { QueriedPackage } from './queried-package.ts';
 import { indexVersion } from './index-files.ts';
-import { queryOffers, type FeedSource } from './query.ts';
+import { queryOffers, type FeedSource } from './apk-query.ts';
 
 /** An offer with its sizes in bytes. */
 export interface ApkOffer extends Offer {
@@ -25,7 +25,7 @@ const MOST_KNOWN = 5000;
  * What the feeds offer. Their indexes are databases of apk's own kind, so apk reads them: of the
  * names that are asked for, since a feed may have more than the daemon has room for, and once for
  * each change of an index, of the list of feeds, or of the architectures. It takes no lock. One
- * query at a time: callers that waited need not ask again. What is masked (feeds.ts) is no offer.
+ * query at a time: who waited need not ask again. What is masked (feed-lines.ts) is no offer.
  */
 export function createOffers(source: FeedSource): Offers {
   const { paths, locations } = source;

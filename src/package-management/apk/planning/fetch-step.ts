@@ -12,7 +12,7 @@ import type { Ahead } from '../../wait-for-lock.ts';
 import type { Installation } from '../installation.ts';
 import { fetchCommand } from './download.ts';
 import { planned, readPlan } from './plan-change.ts';
-import { sizeOf } from './room.ts';
+import { sizeOf } from './space.ts';
 
 /** What `before` is given further. */
 export type Further = NonNullable<Parameters<TransactionSteps['before']>[2]>;

@@ -17,7 +17,7 @@ import type { Installation } from '../installation.ts';
 import { absentSettings } from '../recovery/leftovers.ts';
 import { readPlan } from './plan-change.ts';
 import { purposeOf } from './plan-check.ts';
-import { freeBytesAt } from './room.ts';
+import { freeBytesAt } from './space.ts';
 import type { PlannedChange } from './simulation.ts';
 
 /** Checks what was fetched before anything changes: what is missing ends the job here. */

@@ -12,7 +12,7 @@ import type { Installation } from '../installation.ts';
 import { readPackageFile } from '../package-file/apk-file.ts';
 import { downloadsOf } from './download.ts';
 import { checkPlan, purposeOf } from './plan-check.ts';
-import { findShortage, measureRoom, sizeOf } from './room.ts';
+import { findShortage, measureRoom, sizeOf } from './space.ts';
 import { plannedChange, type PlannedChange, type Simulation } from './simulation.ts';
 
 /**

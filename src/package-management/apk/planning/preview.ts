@@ -8,7 +8,7 @@ import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
 import type { ApkOffer } from '../feeds/offers.ts';
 import { findRefusal, purposeOf } from './plan-check.ts';
-import { findShortage, freeBytesAt, measureRoom, sizeOf, type KnownSizes } from './room.ts';
+import { findShortage, freeBytesAt, measureRoom, sizeOf, type KnownSizes } from './space.ts';
 import { simulate, type PlannedChange } from './simulation.ts';
 
 /** A person waits for the answer. */

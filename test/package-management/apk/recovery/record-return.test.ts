@@ -7,7 +7,7 @@ import type { StepContext } from '../../../../src/jobs/plan.ts';
 import { createDatabaseReader } from '../../../../src/package-management/apk/database/database.ts';
 import { createLocations } from '../../../../src/package-management/apk/database/locations.ts';
 import type { Installation } from '../../../../src/package-management/apk/installation.ts';
-import { createBeforeCopy } from '../../../../src/package-management/apk/recovery/before-copy.ts';
+import { createRecordCopy } from '../../../../src/package-management/apk/recovery/record-copy.ts';
 import { returnRecords } from '../../../../src/package-management/apk/recovery/record-return.ts';
 import { jobOf } from '../../../jobs/job-of.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
   files = createLocations({ onDevice, stateDir: join(root, 'state') } as never);
   await mkdir(files.database, { recursive: true });
   await mkdir(files.configuration, { recursive: true });
-  const [reader, copy] = [createDatabaseReader(files), createBeforeCopy(files)];
+  const [reader, copy] = [createDatabaseReader(files), createRecordCopy(files)];
   const environment = { PATH: process.env.PATH ?? '' };
   installation = { reader, copy, locations: files, environment } as unknown as Installation;
   noted = [];

@@ -8,7 +8,7 @@ import {
   nameFeeds,
   readEntries,
   readFeeds,
-} from '../../../../src/package-management/apk/feeds/feeds.ts';
+} from '../../../../src/package-management/apk/feeds/feed-lines.ts';
 import { parseUpdate } from '../../../../src/package-management/apk/feeds/lists.ts';
 
 let folder: string;

@@ -11,7 +11,7 @@ import { openRecord, scriptsFile, streamRecord } from '../database/record-file.t
 import { parseWorld, type World } from '../database/world.ts';
 
 /** What apk had on record before a job: its owner may put it back by hand. */
-export type BeforeCopy = ReturnType<typeof createBeforeCopy>;
+export type RecordCopy = ReturnType<typeof createRecordCopy>;
 
 /** What an older depotd left: a packed record, and what its copies were made of. */
 const FORMER_NAMES = ['installed.gz', 'versions.json'];
@@ -23,7 +23,7 @@ const FORMER_NAMES = ['installed.gz', 'versions.json'];
  * new files over them, those that were there are kept by another name of theirs (link(2)), and none
  * of their bytes is written again. world is copied: its owner edits it in its place.
  */
-export function createBeforeCopy(locations: Locations) {
+export function createRecordCopy(locations: Locations) {
   const folder = join(locations.own, 'before');
   const inFolder = (name: string): string => join(folder, name);
   const installedCopy = inFolder('installed');

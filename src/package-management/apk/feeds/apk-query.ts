@@ -5,10 +5,10 @@ import { LISTING_LIMITS } from '../../listing.ts';
 import { isPackageName } from '../../names.ts';
 import type { ApkCommands } from '../changing/commands.ts';
 import type { Locations } from '../database/locations.ts';
-import { readQueried, type QueriedPackage } from './describe.ts';
+import { readQueried, type QueriedPackage } from './queried-package.ts';
 import { assertReadable, indexFiles, readArchitectures } from './index-files.ts';
 import { createObjectReader } from './json-objects.ts';
-import { readMasks } from './feeds.ts';
+import { readMasks } from './feed-lines.ts';
 
 /** What is needed to ask apk about its feeds. */
 export interface FeedSource {
@@ -34,7 +34,7 @@ interface Query {
 /**
  * What the feeds offer that this device can install.
  * @param visit has each version of each package, and the URLs of the feeds that offer it and in
- *   which it is not masked (feeds.ts); false ends the query
+ *   which it is not masked (feed-lines.ts); false ends the query
  * @throws DepotError unavailable if apk fails
  */
 export async function queryOffers(

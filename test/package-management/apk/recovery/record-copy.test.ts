@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createLocations } from '../../../../src/package-management/apk/database/locations.ts';
-import { createBeforeCopy } from '../../../../src/package-management/apk/recovery/before-copy.ts';
+import { createRecordCopy } from '../../../../src/package-management/apk/recovery/record-copy.ts';
 import { runCommand } from '../../../device/command.ts';
 import { putAnew } from '../put-anew.ts';
 
@@ -31,7 +31,7 @@ async function putAll(text: string): Promise<void> {
 }
 
 test('record and scripts are kept as they were without being written again', async () => {
-  const { save } = createBeforeCopy(files);
+  const { save } = createRecordCopy(files);
   await putAll('before\n');
   await save();
 
@@ -55,7 +55,7 @@ test.each(
     (['world', 'installed', 'triggers'] as const).map((name) => ({ kind, put, name })),
   ),
 )('$kind in the place of $name is not waited for, and copied nowhere', async ({ put, name }) => {
-  const { save } = createBeforeCopy(files);
+  const { save } = createRecordCopy(files);
   await putAll('before\n');
   await save();
   await rm(files[name], { force: true });
@@ -76,7 +76,7 @@ test.each(
 });
 
 test('world is a copy, since its owner edits it in its place', async () => {
-  const { save } = createBeforeCopy(files);
+  const { save } = createRecordCopy(files);
   await putAll('before\n');
   await save();
 
@@ -86,7 +86,7 @@ test('world is a copy, since its owner edits it in its place', async () => {
 });
 
 test('what apk writes anew without a change is not copied again', async () => {
-  const { save } = createBeforeCopy(files);
+  const { save } = createRecordCopy(files);
   await putAll('same\n');
   await save();
   const before = await inodeOf(inCopy('world'));
@@ -99,7 +99,7 @@ test('what apk writes anew without a change is not copied again', async () => {
 
 test('scripts that are no longer packed are kept under their name alone', async () => {
   await putAll('packed');
-  await createBeforeCopy(files).save();
+  await createRecordCopy(files).save();
   await putAnew(files.plainScripts, 'plain');
 
   // Another depotd may have left its own, and half of something.
@@ -107,7 +107,7 @@ test('scripts that are no longer packed are kept under their name alone', async 
     await writeFile(inCopy(name), '');
   }
   await putAll('other');
-  await createBeforeCopy(files).save();
+  await createRecordCopy(files).save();
 
   const there = (await readdir(join(files.own, 'before'))).sort();
   expect(there).toEqual(['installed', 'scripts.tar', 'world']);
