@@ -3,14 +3,14 @@ import {
   isThere,
   STEPS_OF_A_GLANCE,
   type Candidate,
-  type Catalogue,
+  type KnownPackages,
   type Name,
-} from './catalogue.ts';
+} from './known-packages.ts';
 import { isSatisfiedBy, type Dependency } from './relations.ts';
 
 /** One run of opkg, as far as it can be known beforehand. */
 export interface Search {
-  catalogue: Catalogue;
+  known: KnownPackages;
   /** The names on the command line: they come before others that would do, too. */
   asked: ReadonlySet<string>;
   /** Dependencies that nothing satisfies, in the order in which they were found missing. */
@@ -27,7 +27,7 @@ export interface Unresolved {
 
 /** The version that opkg would install for a name on the command line. */
 export function bestByName(search: Search, name: string): Candidate | undefined {
-  const entry = search.catalogue.find(name);
+  const entry = search.known.find(name);
   if (entry === undefined) return undefined;
   const accepts = ({ record }: Candidate): boolean => record.name === name;
   return bestCandidate(search, { entry, accepts, isQuiet: false });
@@ -53,7 +53,7 @@ function bestCandidate(search: Search, wanted: Wanted): Candidate | undefined {
     matching.findLast(({ isHeld, isPreferred }) => isHeld || isPreferred) ??
     matching.findLast(({ parent }) => isThere(parent)) ??
     (matching.length === 1 ? matching[0] : undefined) ??
-    (wanted.isQuiet ? undefined : lastOfHighest(matching.toReversed(), search.catalogue.priority))
+    (wanted.isQuiet ? undefined : lastOfHighest(matching.toReversed(), search.known.priority))
   );
 }
 
@@ -74,12 +74,12 @@ function lastOfHighest(
 
 /** Whatever stands for the name, lacks nothing and fits the device; the oldest first. */
 function matchingCandidates(search: Search, { providedBy }: Name): Candidate[] {
-  const { budget } = search.catalogue;
+  const { budget } = search.known;
   const matching = new Set<Candidate>();
   for (const provider of effectiveProviders(providedBy)) {
     for (const candidate of provider.packages ?? []) {
       budget.spend(stepsOfComparison(candidate.record.version), candidate.record.feed);
-      if (search.catalogue.priority(candidate) <= 0 || matching.has(candidate)) continue;
+      if (search.known.priority(candidate) <= 0 || matching.has(candidate)) continue;
       if (!lacksSomething(search, candidate)) matching.add(candidate);
     }
   }
@@ -87,7 +87,7 @@ function matchingCandidates(search: Search, { providedBy }: Name): Candidate[] {
     (a, b) =>
       compareTexts(a.record.name, b.record.name) ||
       compareVersions(a.record.version, b.record.version) ||
-      search.catalogue.priority(a) - search.catalogue.priority(b),
+      search.known.priority(a) - search.known.priority(b),
   );
 }
 
@@ -124,7 +124,7 @@ export function findMissing(search: Search, query: MissingQuery): Unresolved[] {
   const { candidate, mark, found } = query;
   if (candidate.parent[mark]) return [];
   candidate.parent[mark] = true;
-  const { budget } = search.catalogue;
+  const { budget } = search.known;
   const { feed } = candidate.record;
   budget.descend(feed);
   const missing: Unresolved[] = [];
@@ -160,10 +160,10 @@ function firstSatisfier(
   condition: (candidate: Candidate) => boolean,
 ): Candidate | undefined {
   for (const relation of anyOf) {
-    search.catalogue.budget.spend(1);
+    search.known.budget.spend(1);
     const accepts = (candidate: Candidate): boolean =>
       condition(candidate) && isSatisfiedBy(relation, candidate.record.version);
-    const entry = search.catalogue.name(relation.name);
+    const entry = search.known.name(relation.name);
     const best = bestCandidate(search, { entry, accepts, isQuiet: true });
     if (best !== undefined && accepts(best)) return best;
   }

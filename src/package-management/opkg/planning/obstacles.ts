@@ -2,7 +2,7 @@ import { sizeText } from '../../../format-bytes.ts';
 import { failureProblem, type Failure } from '../../failure.ts';
 import { listNames } from '../../names.ts';
 import type { Problem } from '../../problem.ts';
-import { type Candidate, isThere, STEPS_OF_A_GLANCE } from './catalogue.ts';
+import { type Candidate, isThere, STEPS_OF_A_GLANCE } from './known-packages.ts';
 import type { Search, Unresolved } from './candidate.ts';
 
 export function held({ record: { name, version } }: Candidate): Failure {
@@ -89,7 +89,7 @@ export function missingProblems(
 ): Problem[] {
   const problems = new Map<string, Problem>();
   for (const cause of rootCauses(search, missing)) {
-    search.catalogue.budget.spend(STEPS_OF_A_PROBLEM, cause.neededBy.record.feed);
+    search.known.budget.spend(STEPS_OF_A_PROBLEM, cause.neededBy.record.feed);
     const problem = failureProblem(purpose, missingFailure(search, cause));
     if (!problems.has(problem.message)) problems.set(problem.message, problem);
   }
@@ -101,7 +101,7 @@ const STEPS_OF_A_PROBLEM = 200;
 
 /** A package that lacks something is missing itself to those that need it. */
 function rootCauses(search: Search, missing: readonly Unresolved[]): Unresolved[] {
-  const { budget } = search.catalogue;
+  const { budget } = search.known;
   const seen = new Set<Unresolved>();
   const walk = (unresolved: Unresolved): Unresolved[] => {
     seen.add(unresolved);
@@ -119,9 +119,9 @@ function rootCauses(search: Search, missing: readonly Unresolved[]): Unresolved[
   return missing.flatMap((unresolved) => (seen.has(unresolved) ? [] : walk(unresolved)));
 }
 
-function candidatesFor({ catalogue }: Search, name: string): Candidate[] {
-  const found = (catalogue.find(name)?.providedBy ?? []).flatMap(({ packages }) => packages ?? []);
-  catalogue.budget.spend(1 + found.length * STEPS_OF_A_GLANCE);
+function candidatesFor({ known }: Search, name: string): Candidate[] {
+  const found = (known.find(name)?.providedBy ?? []).flatMap(({ packages }) => packages ?? []);
+  known.budget.spend(1 + found.length * STEPS_OF_A_GLANCE);
   return found;
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { OpkgConfig } from '../config.ts';
 import { paragraphsIn, readPieces } from '../feeds/paragraphs.ts';
 import { tooLarge, type PlanBudget } from './budget.ts';
-import { emptyRecord, parseRecord, type PackageRecord } from './records.ts';
+import { emptyRecord, parseRecord, type PackageRecord } from './package-records.ts';
 
 /**
  * All that the feeds' lists offer, in the order in which opkg reads them. A plan needs few of them,

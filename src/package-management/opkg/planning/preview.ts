@@ -10,16 +10,16 @@ import type { Installation } from '../installation.ts';
 import { createPlanBudget } from './budget.ts';
 import type { Search } from './candidate.ts';
 import {
-  createCatalogue,
+  createKnownPackages,
   isThere,
   STEPS_OF_A_GLANCE,
   type Candidate,
-  type Catalogue,
-} from './catalogue.ts';
+  type KnownPackages,
+} from './known-packages.ts';
 import { missingProblems } from './obstacles.ts';
 import { readLists, withFile, type PackedLists } from './packed-lists.ts';
 import { createRelationsReader } from './relations.ts';
-import { bytesIn, readStatusRecords } from './records.ts';
+import { bytesIn, readStatusRecords } from './package-records.ts';
 import { simulate, type Simulation } from './simulation.ts';
 import { createSpace, findShortage } from './space.ts';
 
@@ -44,10 +44,10 @@ export async function previewChange(
   const { architectures } = config;
   const attempt = (roomBytes: number): Attempt => {
     const sources = { lists, status, architectures, names, reading, relationsOf, budget };
-    const catalogue = createCatalogue(sources);
-    const before = presentIn(catalogue);
+    const known = createKnownPackages(sources);
+    const before = presentIn(known);
     const search: Search = {
-      catalogue,
+      known,
       asked: new Set(names),
       unresolved: [],
       foreignArchitectures: (name) => foreignArchitectures(lists, config, name),
@@ -117,8 +117,8 @@ function foreignArchitectures(lists: PackedLists, { architectures }: OpkgConfig,
 type Present = ReadonlyMap<string, Candidate>;
 
 /** As it is now: candidates change their state. */
-function presentIn(catalogue: Catalogue): Present {
-  const there = catalogue.candidates().filter(isThere);
+function presentIn(known: KnownPackages): Present {
+  const there = known.candidates().filter(isThere);
   return new Map(there.map((candidate) => [candidate.record.name, candidate]));
 }
 
@@ -126,7 +126,7 @@ function changesBetween(
   before: Present,
   { simulation, names }: { simulation: Simulation; names: readonly string[] },
 ): PreviewedChange[] {
-  const after = presentIn(simulation.catalogue);
+  const after = presentIn(simulation.known);
   const asked = new Set(names);
   const changes: PreviewedChange[] = [];
   for (const [name, { record, provides }] of after) {
@@ -181,19 +181,19 @@ async function withSizes(
 /** opkg says nothing of what it leaves at another version, and ends well; the job would not. */
 function behindProblems(
   search: Search,
-  { catalogue, problems }: Simulation,
+  { known, problems }: Simulation,
   { verb, names }: Pick<PackageChange, 'verb' | 'names'>,
 ): Problem[] {
-  const known = new Set(problems.map((problem) => problem.package));
-  const after = presentIn(catalogue);
+  const explained = new Set(problems.map((problem) => problem.package));
+  const after = presentIn(known);
   return names.flatMap((name) => {
     const version = after.get(name)?.record.version;
     const offered = bestOffer(search, name);
-    if (version === undefined || offered === undefined || known.has(name)) return [];
+    if (version === undefined || offered === undefined || explained.has(name)) return [];
     const order = compareVersions(version, offered);
     if (order > 0 && verb === 'install') return [olderFileProblem(name, version)];
     if (order >= 0) return [];
-    catalogue.budget.spend(search.unresolved.length * STEPS_OF_A_GLANCE);
+    known.budget.spend(search.unresolved.length * STEPS_OF_A_GLANCE);
     const lacking = search.unresolved.filter(({ neededBy }) => neededBy.record.name === name);
     if (lacking.length > 0) return missingProblems(search, lacking, `${verb} ${name}`);
     // Another failure kept the package from being reached.
@@ -211,9 +211,9 @@ function olderFileProblem(name: string, installed: string): Problem {
   return { ...createProblem('not_allowed', message, name), remedy: ADVICE.removeNewer };
 }
 
-function bestOffer({ catalogue }: Search, name: string): string | undefined {
-  const fitting = (catalogue.find(name)?.packages ?? []).filter(
-    (candidate) => candidate.isListed && catalogue.priority(candidate) > 0,
+function bestOffer({ known }: Search, name: string): string | undefined {
+  const fitting = (known.find(name)?.packages ?? []).filter(
+    (candidate) => candidate.isListed && known.priority(candidate) > 0,
   );
   const versions = fitting.map(({ record }) => record.version);
   return versions.sort((a, b) => compareVersions(b, a))[0];
@@ -224,15 +224,15 @@ function bestOffer({ catalogue }: Search, name: string): string | undefined {
  * and ends well; the job would not.
  */
 function replacedProblems(found: Simulation, names: readonly string[]): Problem[] {
-  const { catalogue, problems } = found;
+  const { known, problems } = found;
   if (problems.length > 0) return [];
-  const there = catalogue.candidates().filter(isThere);
+  const there = known.candidates().filter(isThere);
   const isProvided = (name: string): boolean =>
     there.some(({ provides }) => provides.some((provided) => provided.name === name));
   return names.flatMap((name) => {
-    const [replacement] = catalogue.find(name)?.replacedBy ?? [];
+    const [replacement] = known.find(name)?.replacedBy ?? [];
     if (replacement === undefined) return [];
-    catalogue.budget.spend(there.length);
+    known.budget.spend(there.length);
     if (isProvided(name)) return [];
     const message =
       `cannot install ${appOf(name).name}: opkg installs ${replacement.name} in the place of ` +

@@ -3,7 +3,7 @@ import { compareVersions } from '../compare-versions.ts';
 import { splitList } from '../database/stanza.ts';
 import type { PlanBudget } from './budget.ts';
 import type { PackedLists } from './packed-lists.ts';
-import type { PackageRecord } from './records.ts';
+import type { PackageRecord } from './package-records.ts';
 
 export type Relation = NonNullable<ReturnType<typeof parseRelation>>;
 export type Dependency = ReturnType<typeof parseDependencies>[number];

@@ -8,9 +8,9 @@ import {
   isThere,
   STEPS_OF_A_GLANCE,
   type Candidate,
-  type Catalogue,
+  type KnownPackages,
   type Name,
-} from './catalogue.ts';
+} from './known-packages.ts';
 import {
   conflicting,
   essential,
@@ -33,7 +33,7 @@ import type { Space } from './space.ts';
  * package's file says is not known here: scripts that fail, and files that others own.
  */
 export interface Simulation {
-  catalogue: Catalogue;
+  known: KnownPackages;
   problems: Problem[];
   /** Names of packages that went, and why. */
   removals: Map<string, 'asked' | 'orphan' | 'replaced'>;
@@ -53,8 +53,8 @@ export function simulate(
   { verb, names, isCircle = false }: PackageChange,
   space: Space,
 ): Simulation {
-  const { catalogue } = search;
-  const found: Simulation = { catalogue, problems: [], removals: new Map() };
+  const { known } = search;
+  const found: Simulation = { known, problems: [], removals: new Map() };
   const changeByName = { install: installByName, upgrade: upgradeByName, remove: removeByName };
   for (const name of names) {
     const purpose = `${verb} ${appOf(name).name}`;
@@ -64,14 +64,14 @@ export function simulate(
 }
 
 /** A name that no package has stands for its first provider. */
-function installedByName(catalogue: Catalogue, name: string): Candidate | undefined {
-  const entry = catalogue.find(name);
+function installedByName(known: KnownPackages, name: string): Candidate | undefined {
+  const entry = known.find(name);
   return (entry?.packages ?? entry?.providedBy[0]?.packages)?.find(isThere);
 }
 
 function installByName(run: Run, name: string): void {
-  const { catalogue, search } = run;
-  const old = installedByName(catalogue, name);
+  const { known, search } = run;
+  const old = installedByName(known, name);
   const best = bestByName(search, name);
   if (best === undefined) {
     run.problems.push(...unknownProblems(search, name, run.purpose));
@@ -85,7 +85,7 @@ function installByName(run: Run, name: string): void {
 }
 
 function upgradeByName(run: Run, name: string): void {
-  const old = installedByName(run.catalogue, name);
+  const old = installedByName(run.known, name);
   if (old === undefined) {
     installByName(run, name);
     return;
@@ -102,7 +102,7 @@ function upgradeByName(run: Run, name: string): void {
 
 /** @returns whether it is installed now, be it by this call or before */
 function install(run: Run, candidate: Candidate): boolean {
-  const { budget } = run.catalogue;
+  const { budget } = run.known;
   budget.descend(candidate.record.feed);
   const isDone = installNow(run, candidate);
   budget.ascend();
@@ -111,7 +111,7 @@ function install(run: Run, candidate: Candidate): boolean {
 
 function installNow(run: Run, candidate: Candidate): boolean {
   if (candidate.state === 'installed') return installDependencies(run, candidate);
-  const old = installedByName(run.catalogue, candidate.record.name);
+  const old = installedByName(run.known, candidate.record.name);
   const obstacle = findObstacle(run, candidate, old);
   if (obstacle !== undefined) return fail(run, obstacle);
   if (!installDependencies(run, candidate)) return false;
@@ -139,7 +139,7 @@ function findObstacle(run: Run, candidate: Candidate, old?: Candidate): Failure 
   }
   candidate.want = 'install';
   if (old !== undefined) old.want = 'deinstall';
-  const conflicts = conflictsOf(run.catalogue, candidate);
+  const conflicts = conflictsOf(run.known, candidate);
   if (conflicts.length > 0) return conflicting(candidate, conflicts);
   const shortage = run.space.reserve(candidate, old);
   if (shortage !== undefined) return noSpace(candidate, shortage);
@@ -163,13 +163,13 @@ function installDependencies(run: Run, candidate: Candidate): boolean {
 }
 
 /** Packages that are installed, or about to be, and that the candidate conflicts with. */
-function conflictsOf(catalogue: Catalogue, candidate: Candidate): Candidate[] {
-  const { budget } = catalogue;
+function conflictsOf(known: KnownPackages, candidate: Candidate): Candidate[] {
+  const { budget } = known;
   const replaced = new Set(candidate.replaces.map(({ name }) => name));
   return candidate.conflicts
     .flatMap(({ anyOf }) => anyOf)
     .flatMap((relation) => {
-      const packages = catalogue.find(relation.name)?.packages ?? [];
+      const packages = known.find(relation.name)?.packages ?? [];
       budget.spend(1 + packages.length, candidate.record.feed);
       return packages.filter(({ record }) => isSatisfiedBy(relation, record.version));
     })
@@ -178,7 +178,7 @@ function conflictsOf(catalogue: Catalogue, candidate: Candidate): Candidate[] {
 }
 
 /** Installed packages that the candidate both replaces and conflicts with. */
-function replacedBy({ catalogue: { budget } }: Run, candidate: Candidate): Candidate[] {
+function replacedBy({ known: { budget } }: Run, candidate: Candidate): Candidate[] {
   const excluded = new Set(namesIn(candidate.conflicts));
   const others = candidate.replaces.flatMap(({ packages }) => packages ?? []);
   budget.spend(others.length * STEPS_OF_A_GLANCE, candidate.record.feed);
@@ -191,7 +191,7 @@ function removeOrphans(run: Run, candidate: Candidate, old: Candidate): void {
   const stillNeeded = new Set(hardNames(candidate));
   for (const name of hardNames(old)) {
     if (stillNeeded.has(name)) continue;
-    const other = installedByName(run.catalogue, name);
+    const other = installedByName(run.known, name);
     if (other?.isAuto !== true) continue;
     // The old version itself is one of them.
     if (installedDependents(run, other).length === 1) remove(run, other, 'orphan');
@@ -204,7 +204,7 @@ function hardNames({ dependencies }: Candidate): string[] {
 
 /** Dependents, each as often as it was read: in a list, and in the status file. */
 function installedDependents(run: Run, { provides, record }: Candidate): Name[] {
-  const { budget } = run.catalogue;
+  const { budget } = run.known;
   return provides.flatMap(({ dependents }) => {
     budget.spend(dependents.length * STEPS_OF_A_GLANCE, record.feed);
     return dependents.filter(({ state }) => state === 'installed');
@@ -212,7 +212,7 @@ function installedDependents(run: Run, { provides, record }: Candidate): Name[] 
 }
 
 function removeByName(run: Run, name: string): void {
-  const candidate = run.catalogue.find(name)?.packages?.find(isThere);
+  const candidate = run.known.find(name)?.packages?.find(isThere);
   if (candidate !== undefined) remove(run, candidate, 'asked');
 }
 

@@ -5,7 +5,7 @@ import { appOf } from '../../names.ts';
 import type { PackageChange } from '../../manager.ts';
 import type { PreviewedChange } from '../../preview.ts';
 import { createProblem, type Problem } from '../../problem.ts';
-import type { Candidate } from './catalogue.ts';
+import type { Candidate } from './known-packages.ts';
 
 /** Free space as it becomes less from package to package. */
 export type Space = ReturnType<typeof createSpace>;

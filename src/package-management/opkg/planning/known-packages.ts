@@ -1,6 +1,6 @@
 import { compareVersions, stepsOfComparison } from '../compare-versions.ts';
 import type { PlanBudget } from './budget.ts';
-import type { PackageRecord } from './records.ts';
+import type { PackageRecord } from './package-records.ts';
 import { namesIn, reachableNames, type RecordSources } from './relations.ts';
 
 /** A name that opkg has met: of a package, or of something that packages provide. */
@@ -26,9 +26,9 @@ export type Candidate = ReturnType<typeof candidateOf>;
  * The packages that one run of opkg knows, read as it reads them. What that takes is counted, here
  * and in whoever goes over them.
  */
-export type Catalogue = ReturnType<typeof createCatalogue>;
+export type KnownPackages = ReturnType<typeof createKnownPackages>;
 
-export interface CatalogueSources extends RecordSources {
+export interface KnownSources extends RecordSources {
   architectures: ReadonlyMap<string, number>;
   /**
    * `needed`: opkg goes over the lists until no further name turns out to be needed, as `install`
@@ -39,7 +39,7 @@ export interface CatalogueSources extends RecordSources {
 }
 
 /** @throws DepotError with the code `plan_too_large` */
-export function createCatalogue(sources: CatalogueSources) {
+export function createKnownPackages(sources: KnownSources) {
   const { lists, budget, relationsOf } = sources;
   const names = new Map<string, Name>();
   const nameOf = (name: string): Name => {
@@ -107,7 +107,7 @@ function emptyName(name: string): Name {
   };
 }
 
-interface ReaderTools extends Pick<CatalogueSources, 'relationsOf' | 'budget'> {
+interface ReaderTools extends Pick<KnownSources, 'relationsOf' | 'budget'> {
   nameOf: (name: string) => Name;
   find: (name: string) => Name | undefined;
   priorityOf: (architecture: string) => number;
