@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
-import type { AppFiles } from './scripts.ts';
+import type { AppFiles } from './app-files.ts';
 import type { Catalog } from '../../package-management/apps/catalog.ts';
 import { isPackageName, type PackageName } from '../../package-management/names.ts';
 import type { Hostname } from './hostname.ts';

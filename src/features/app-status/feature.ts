@@ -1,6 +1,6 @@
 import { createEntries, type EntryOptions } from './entries.ts';
 import { entryRoutes } from './routes.ts';
-import { createAppFiles } from './scripts.ts';
+import { createAppFiles } from './app-files.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import type { Catalog } from '../../package-management/apps/catalog.ts';
 

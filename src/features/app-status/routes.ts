@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Entries } from './entries.ts';
 import { hostname } from './hostname.ts';
-import type { AppFiles } from './scripts.ts';
+import type { AppFiles } from './app-files.ts';
 import { isPackageName, PACKAGE_NAME_PATTERN } from '../../package-management/names.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';

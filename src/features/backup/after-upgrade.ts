@@ -6,7 +6,7 @@ import { newId } from '../../jobs/job.ts';
 import { isPresent } from '../../package-management/database.ts';
 import SCRIPT from './after-upgrade.sh';
 import { write, type BackupTools } from './backup-plan.ts';
-import { collect, ownerKeys, stateFolder } from './collect.ts';
+import { collect, ownerKeys, stateFolder } from './collect-set.ts';
 import type { Manifest } from './manifest.ts';
 import { measure } from './write-set.ts';
 

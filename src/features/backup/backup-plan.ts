@@ -8,7 +8,7 @@ import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
 import { plainAct, plainCommand, type Plan, type StepContext } from '../../jobs/plan.ts';
 import { isPackageName } from '../../package-management/names.ts';
-import { addedPackages, collect, type CollectTools } from './collect.ts';
+import { addedPackages, collect, type CollectTools } from './collect-set.ts';
 import {
   hasTooMuch,
   MOST_MANIFEST_BYTES,

@@ -5,7 +5,7 @@ import { readListsState } from '../../package-management/failed-feeds.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { createProblem, PROBLEM_CODES } from '../../package-management/problem.ts';
 import { comesBack, NOT_OFFERED, type ReportLine } from './comes-back.ts';
-import { filesToWrite } from './configuration.ts';
+import { filesToWrite } from './write-back.ts';
 import { readSet } from './read-set.ts';
 import type { Sets } from './sets.ts';
 

@@ -15,7 +15,7 @@ import { keepAsked } from '../../package-management/transaction/keep-asked.ts';
 import { remember, transaction } from '../../package-management/transaction/transaction.ts';
 import type { FeatureContext } from '../feature.ts';
 import { comesBack, reportBack, restored, type ReportLine } from './comes-back.ts';
-import { filesToWrite, keepHostName, SYSTEM, writeBack } from './configuration.ts';
+import { filesToWrite, keepHostName, SYSTEM, writeBack } from './write-back.ts';
 import { unpackSet } from './read-set.ts';
 import type { RestoreDue } from './restore-due.ts';
 import { NO_LISTS } from './resumption.ts';

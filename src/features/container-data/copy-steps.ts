@@ -12,7 +12,7 @@ import { failureIn, targetFull, type DiskFailure } from './disk-failure.ts';
 import type { ContainerHost } from './host.ts';
 import type { LongPath } from './locations.ts';
 import { longPathText } from './reasons-against.ts';
-import { move } from './record.ts';
+import { move } from './move-record.ts';
 import type { CopyPass } from './rsync/rsync.ts';
 import * as moves from './target-folder.ts';
 

@@ -3,7 +3,7 @@ import type { ContainerSummary } from './engine/engine.ts';
 import type { ContainerHost } from './host.ts';
 import { recordedAct, type Act, type StepContext } from '../../jobs/plan.ts';
 import { textOf } from './engine-control.ts';
-import { move, type MoveRecord } from './record.ts';
+import { move, type MoveRecord } from './move-record.ts';
 
 /** On record before anything else is done: whatever happens then, it is to be so again. */
 export function snapshotStep(host: ContainerHost): Act {

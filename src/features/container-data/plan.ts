@@ -1,7 +1,7 @@
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { lateAct, plainAct, recordedAct, type Act, type Plan, type Step } from '../../jobs/plan.ts';
-import { checkChange, checkMove } from './check.ts';
+import { checkChange, checkMove } from './move-check.ts';
 import { passSteps } from './copy-steps.ts';
 import { sizeText } from '../../format-bytes.ts';
 import { engineAtTarget, startEngine, stopEngine } from './engine-control.ts';
@@ -9,7 +9,7 @@ import { snapshotStep, needStopped, rememberStep } from './engine-snapshot.ts';
 import type { ContainerHost } from './host.ts';
 import { leftText, moveRepair } from './rollback.ts';
 import type { MoveFacts } from './reasons-against.ts';
-import { move } from './record.ts';
+import { move } from './move-record.ts';
 import * as moves from './target-folder.ts';
 
 /**

@@ -5,7 +5,7 @@ import { isFull } from './copy-steps.ts';
 import { engineAtTarget, startEngine, stopEngine, type EngineWanted } from './engine-control.ts';
 import type { ContainerHost } from './host.ts';
 import { isSamePlace } from './reasons-against.ts';
-import { move, type MoveRecord } from './record.ts';
+import { move, type MoveRecord } from './move-record.ts';
 import * as moves from './target-folder.ts';
 import { moveFolder } from './target-layout.ts';
 

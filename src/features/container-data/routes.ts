@@ -4,7 +4,7 @@ import { DepotError } from '../../errors.ts';
 import type { ContainerHost } from './host.ts';
 import type { FeatureContext } from '../feature.ts';
 import { isEnded } from '../../jobs/job.ts';
-import { checkMove, hasEngine, isDataOnSystem } from './check.ts';
+import { checkMove, hasEngine, isDataOnSystem } from './move-check.ts';
 import { mayMove } from './plan.ts';
 import { devicePath } from '../../http/parameter-schemas.ts';
 import { json, type TaskResult } from '../../http/respond.ts';

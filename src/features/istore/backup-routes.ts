@@ -16,7 +16,7 @@ import { whenEnded } from '../../jobs/when-ended.ts';
 import { READ, readAppList } from './app-list.ts';
 import type { FeatureContext } from '../feature.ts';
 import { sentFiles } from './sent-files.ts';
-import type { IstoreSettings } from './settings.ts';
+import type { IstoreSettings } from './istore-settings.ts';
 
 /** The sets of depotd. */
 export interface Backups {

@@ -2,10 +2,10 @@ import { metaPackageOf } from '../../package-management/names.ts';
 import type { PackageTools } from '../../package-management/package-tools.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { istoreBackupRoutes, type Backups } from './backup-routes.ts';
-import { readLegacy } from './catalogue.ts';
+import { readLegacy } from './legacy.ts';
 import { istoreRoutes } from './routes.ts';
 import { sweepSentFiles } from './sent-files.ts';
-import { createIstoreSettings } from './settings.ts';
+import { createIstoreSettings } from './istore-settings.ts';
 
 /** iStore's own page on depotd, and what comes from iStore. */
 export function createIstoreFeature(

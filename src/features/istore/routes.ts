@@ -2,7 +2,7 @@ import { flag, isOn } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';
 import type { IstoreLegacy } from './documentation.ts';
-import type { IstoreSettings } from './settings.ts';
+import type { IstoreSettings } from './istore-settings.ts';
 
 /** What iStore's page switches: the operation, its parameter, and the option that keeps it. */
 const SWITCHES = [

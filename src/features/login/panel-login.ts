@@ -8,7 +8,7 @@ import type { Paths } from '../../device/paths.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { clientOf } from '../../http/peer.ts';
 import { attempt, type AttemptTools } from './attempts.ts';
-import type { LoginMethod } from './method.ts';
+import type { LoginMethod } from './login-method.ts';
 import { missing } from './password-login.ts';
 import { noRight, type Origin, type PanelSessions } from './panel-sessions.ts';
 import { isSessionId, type Rpcd, type RpcdSession } from './rpcd.ts';

@@ -5,7 +5,7 @@ import { Refusal } from '../../http/respond.ts';
 import { attempt, type AttemptTools } from './attempts.ts';
 import { isRoot } from './attempt-source.ts';
 import type { FirstPassword } from './first-password.ts';
-import type { LoginMethod } from './method.ts';
+import type { LoginMethod } from './login-method.ts';
 import type { PasswordSessions } from './password-sessions.ts';
 import type { Password } from './password.ts';
 

@@ -9,7 +9,7 @@ import { KEY_HEADER } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
 import { languageOf } from '../../languages/language.js';
 import { LANGUAGES } from '../../languages/languages.ts';
-import type { LoginMethod, LoginParams } from './method.ts';
+import type { LoginMethod, LoginParams } from './login-method.ts';
 import { createPanelLogin, type PanelLoginTools } from './panel-login.ts';
 import { createPasswordLogin, setPassword, type PasswordLoginTools } from './password-login.ts';
 import { cookieHeader } from './session-cookie.ts';

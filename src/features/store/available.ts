@@ -4,7 +4,7 @@ import { TRANSLATION_PREFIX } from '../../package-management/names.ts';
 import { readRow, type PackageIndex } from './package-index.ts';
 import { isAppAt, isForOthersAt } from './row-kinds.ts';
 import { parseWords, rankRows } from './search.ts';
-import { indexOf, installedBytesOf, type View } from './view.ts';
+import { indexOf, installedBytesOf, type View } from './store-view.ts';
 import { nearest } from '../../nearest.ts';
 
 /** What is asked of the list of everything. */

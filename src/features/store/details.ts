@@ -16,7 +16,7 @@ import type { Details, Item } from './documentation.ts';
 import { itemOf, withoutEmpty } from './item.ts';
 import { measureFiles } from './measure-files.ts';
 import { splitDescription } from './row.ts';
-import { findAppId, findPackageId, packageNameOf, type View } from './view.ts';
+import { findAppId, findPackageId, packageNameOf, type View } from './store-view.ts';
 
 export interface DetailsOptions extends PackageTools {
   queue: Pick<FeatureContext['queue'], 'all'>;

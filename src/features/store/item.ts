@@ -1,6 +1,6 @@
 import type { Item } from './documentation.ts';
 import { readRow } from './package-index.ts';
-import { indexOf, installedBytesOf, type InstalledState, type View } from './view.ts';
+import { indexOf, installedBytesOf, type InstalledState, type View } from './store-view.ts';
 
 export function itemOf(view: View, id: number): Item {
   const { index, row } = indexOf(view, id);

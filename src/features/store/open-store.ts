@@ -10,9 +10,9 @@ import { createPages, type Paging, type Query } from './available.ts';
 import { readMenuEntry } from './luci/menu.ts';
 import { readDetails, type DetailsOptions } from './details.ts';
 import type { Details, Item, ItemPage } from './documentation.ts';
-import { isRunning } from './running.ts';
-import type { View } from './view.ts';
-import { createViews } from './views.ts';
+import { isRunning } from './running-services.ts';
+import type { View } from './store-view.ts';
+import { createViews } from './store-views.ts';
 
 export type Store = ReturnType<typeof openStore>;
 

@@ -1,6 +1,6 @@
 import type { PackageSummary } from '../../package-management/listing.ts';
 import { appOf, luciSubjectOf } from '../../package-management/names.ts';
-import { describeLuciApp } from './luci/describe.ts';
+import { describeLuciApp } from './luci/luci-app.ts';
 
 /** @param feed empty for what the device's own records say */
 export function rowIn(described: Omit<PackageSummary, 'feed'>, feed: string): SourceRow {

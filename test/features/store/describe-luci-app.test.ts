@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { describeLuciApp } from '../../../src/features/store/luci/describe.ts';
+import { describeLuciApp } from '../../../src/features/store/luci/luci-app.ts';
 
 /** Descriptions as OpenWrt 24.10's feed `luci` has them. */
 test.each([

@@ -4,7 +4,7 @@ import { replaceFile } from '../../device/durable-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import { reasonOf } from '../../errors.ts';
-import { releaseOf, stateFolder } from './collect.ts';
+import { releaseOf, stateFolder } from './collect-set.ts';
 import type { KeptFile, Manifest } from './manifest.ts';
 import { measure, piecesOf } from './write-set.ts';
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import { createPages, type Query } from '../../../src/features/store/available.ts';
-import { createViews } from '../../../src/features/store/views.ts';
+import { createViews } from '../../../src/features/store/store-views.ts';
 import { createCatalog } from '../../../src/package-management/apps/catalog.ts';
 import { createExpectedChanges } from '../../../src/package-management/transaction/progress.ts';
 import type { PackageTools } from '../../../src/package-management/package-tools.ts';

@@ -4,7 +4,7 @@ import type { Paths } from '../../device/paths.ts';
 import type { FeedSettings } from '../../package-management/feed-settings.ts';
 import { ISTORE_RECORDS } from '../../package-management/names.ts';
 import type { IstoreLegacy } from './documentation.ts';
-import type { IstoreSettings } from './settings.ts';
+import type { IstoreSettings } from './istore-settings.ts';
 
 type Feed = Omit<IstoreLegacy['feeds'][number], 'is_there'>;
 

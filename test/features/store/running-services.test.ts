@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { isRunning } from '../../../src/features/store/running.ts';
+import { isRunning } from '../../../src/features/store/running-services.ts';
 import { startRpcd, type RpcdStandIn } from '../../device/rpcd/rpcd.ts';
 import { openStore } from '../packages/open-store.ts';
 import { LUCI_PACKAGES } from './luci-packages.ts';

@@ -1,7 +1,7 @@
 import type { PackageTools } from '../../package-management/package-tools.ts';
 import { createIndexBuilder, type PackageIndex } from './package-index.ts';
 import { rowIn } from './row.ts';
-import { buildView, type View, type ViewSources } from './view.ts';
+import { buildView, type View, type ViewSources } from './store-view.ts';
 
 interface CurrentView {
   view: View;
