@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import type { ActionRecord } from '../../../src/features/fleet/records/action-record.ts';
-import { openRecords } from '../../../src/features/fleet/records/records.ts';
+import { openRecords } from '../../../src/features/fleet/records/action-records.ts';
 import { createFleetDevice, ipk, moduleOf } from './fleet-device.ts';
 import { createStandIn } from './stand-in.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

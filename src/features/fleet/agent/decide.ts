@@ -1,7 +1,7 @@
 import { isEnded, type Job } from '../../../jobs/job.ts';
 import type { Feedback } from '../ddi/feedback.ts';
-import { hasBegun } from '../job/check.ts';
-import { PROGRAM_STEPS } from '../job/tools.ts';
+import { hasBegun } from '../job/check-work.ts';
+import { PROGRAM_STEPS } from '../job/fleet-job-tools.ts';
 import { MOST_ATTEMPTS } from '../job/plan.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';

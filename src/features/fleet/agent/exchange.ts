@@ -9,7 +9,7 @@ import { sendAttributes } from './attributes.ts';
 import { canceled } from './decide.ts';
 import { offeredAt } from './deployment.ts';
 import type { Fleet, Server } from './fleet.ts';
-import { jobOf } from './jobs.ts';
+import { jobOf } from './action-jobs.ts';
 import { act } from './perform.ts';
 import { areEndsOfItsActions, reportEnds } from './report.ts';
 

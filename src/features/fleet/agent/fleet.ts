@@ -8,7 +8,7 @@ import type { Deployment, Poll } from '../ddi/schemas.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionRecord } from '../records/action-record.ts';
 import type { Downloads } from '../records/downloads.ts';
-import type { ActionRecords } from '../records/records.ts';
+import type { ActionRecords } from '../records/action-records.ts';
 
 /** What the agent of one server works with. */
 export interface Fleet extends Pick<

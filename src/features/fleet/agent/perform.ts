@@ -5,7 +5,7 @@ import { run } from '../../../device/exec.ts';
 import { isOpen, type ActionEnd, type ActionRecord } from '../records/action-record.ts';
 import { decide, type Effect, type Heard, type State } from './decide.ts';
 import { noticesOf, type Fleet, type Server } from './fleet.ts';
-import { beginJob, jobOf, SELF_UPGRADE_JOB } from './jobs.ts';
+import { beginJob, jobOf, SELF_UPGRADE_JOB } from './action-jobs.ts';
 import { notifyOnce, reportEnd } from './report.ts';
 import { fetchFailureOf, startTransfer } from './transfer.ts';
 

@@ -4,7 +4,7 @@ import { nowMs } from '../clock.ts';
 import type { Feedback } from '../ddi/feedback.ts';
 import { isOpen, type ActionRecord } from '../records/action-record.ts';
 import { noticesOf, type Fleet, type Server } from './fleet.ts';
-import { jobOf } from './jobs.ts';
+import { jobOf } from './action-jobs.ts';
 import { lastLines, notify } from './report.ts';
 
 /** Between two notices of progress. */

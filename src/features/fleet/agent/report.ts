@@ -4,7 +4,7 @@ import type { Reception } from '../ddi/client.ts';
 import type { Feedback } from '../ddi/feedback.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
 import { actionKey } from '../rollout/action-key.ts';
-import { sendCollected } from './collect.ts';
+import { sendCollected } from './send-collected.ts';
 import { noticesOf, type Fleet, type Server } from './fleet.ts';
 
 /** A notice on the way to the end, lost if the server does not take it: no action waits for one. */

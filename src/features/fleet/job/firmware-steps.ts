@@ -16,7 +16,7 @@ import {
 import { beforeChangeStep } from '../../../package-management/package-tools.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
-import type { FleetJobTools, Task } from './tools.ts';
+import type { FleetJobTools, Task } from './fleet-job-tools.ts';
 
 /** sysupgrade goes on in a file system in memory: its programs, and the settings that are kept. */
 const SYSUPGRADE_BYTES = 16 * 1024 ** 2;

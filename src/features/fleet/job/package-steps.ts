@@ -19,14 +19,14 @@ import {
   notConfigured,
 } from '../../../package-management/transaction/judgement.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
-import { readFound } from './check.ts';
+import { readFound } from './check-work.ts';
 import {
   PROGRAM_STEPS,
   rememberProgram,
   packagesNamed,
   type FleetJobTools,
   type Task,
-} from './tools.ts';
+} from './fleet-job-tools.ts';
 
 /** Each change is a transaction: package files, then names from feeds, then programs. */
 export function packageSteps(tools: FleetJobTools, { work, key }: Task): Step[] {

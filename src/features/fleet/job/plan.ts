@@ -21,7 +21,7 @@ import type { ProblemCode } from '../../../package-management/problem.ts';
 import { slots } from '../../../jobs/memory.ts';
 import type { ActionEnd } from '../records/action-record.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
-import { checkWork, hasBegun, readFound } from './check.ts';
+import { checkWork, hasBegun, readFound } from './check-work.ts';
 import { packageSteps, updateSteps } from './package-steps.ts';
 import { firmwareRepair, firmwareSteps } from './firmware-steps.ts';
 import {
@@ -31,7 +31,7 @@ import {
   packagesNamed,
   type FleetJobTools,
   type Task,
-} from './tools.ts';
+} from './fleet-job-tools.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import { tokenSteps, verifySteps } from './verify-steps.ts';
 

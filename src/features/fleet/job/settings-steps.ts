@@ -8,7 +8,7 @@ import { parseUciFile, type UciSection } from '../../../config/uci-file.ts';
 import { addUciSection, removeUciOption, removeUciSection } from '../../../config/uci-sections.ts';
 import { readMac, readSerial } from '../controller-id.ts';
 import type { Work } from '../rollout/work.ts';
-import { hasSucceeded, succeeded, type FleetJobTools, type Task } from './tools.ts';
+import { hasSucceeded, succeeded, type FleetJobTools, type Task } from './fleet-job-tools.ts';
 
 /** Sets options in the device's configuration, and has its services read them. */
 export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[] {

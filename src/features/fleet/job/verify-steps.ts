@@ -5,7 +5,7 @@ import { plainAct, type Act } from '../../../jobs/plan.ts';
 import { createConnection, type Call } from '../ddi/connection.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work } from '../rollout/work.ts';
-import type { FleetJobTools, Task } from './tools.ts';
+import type { FleetJobTools, Task } from './fleet-job-tools.ts';
 import { realpath } from 'node:fs/promises';
 import { replaceFile } from '../../../device/durable-file.ts';
 

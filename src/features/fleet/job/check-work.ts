@@ -16,7 +16,7 @@ import { checkAllowed, MOST_SIGNATURE_BYTES, readVerificationKey } from '../roll
 import type { Work } from '../rollout/work.ts';
 import { readChangedSettings } from './settings-steps.ts';
 import { checkTokenFile } from './verify-steps.ts';
-import { packagesNamed, type FleetJobTools, type Task } from './tools.ts';
+import { packagesNamed, type FleetJobTools, type Task } from './fleet-job-tools.ts';
 
 /** What the check found, for the steps behind it. */
 const checked = slots('the check', {
