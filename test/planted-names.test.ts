@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { createSavedLogins } from '../src/cli/saved-logins.ts';
-import { parseTarget } from '../src/cli/target.ts';
+import { parseTarget } from '../src/cli/daemon-target.ts';
 import { startDaemon, type TestDaemon } from './device/daemon.ts';
 import { DAEMON_PROGRAM } from './device/daemon-process.ts';
 import type { Device } from './device/device.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DepotError, type ErrorCode } from '../errors.ts';
-import { parseJson, textIn } from './answer.ts';
+import { parseJson, textIn } from './answer-fields.ts';
 import {
   chunksOf,
   send,
@@ -10,7 +10,7 @@ import {
   type StreamedBody,
 } from './http-call.ts';
 import { parseEvents, type ServerEvent } from './server-events.ts';
-import type { Target } from './target.ts';
+import type { Target } from './daemon-target.ts';
 
 export type Client = ReturnType<typeof createClient>;
 

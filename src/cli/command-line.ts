@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { reasonOf, systemCode } from '../errors.ts';
-import { parseTarget, usualUrl } from './target.ts';
+import { parseTarget, usualUrl } from './daemon-target.ts';
 import {
   COMMAND_NAMES,
   commandText,

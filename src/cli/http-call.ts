@@ -2,7 +2,7 @@ import { request as requestPlain, type IncomingMessage } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { Readable } from 'node:stream';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
-import type { Target } from './target.ts';
+import type { Target } from './daemon-target.ts';
 
 /** A list stands for the same parameter several times. */
 export type Parameters = Readonly<Record<string, string | readonly string[]>>;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isPrivateFolder, openPrivateFolder } from '../device/private-folder.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { LoginSession } from './http-call.ts';
-import { addressOf, type Target } from './target.ts';
+import { addressOf, type Target } from './daemon-target.ts';
 
 /** Sessions kept between two calls, one an address, in a folder of this user alone. */
 export type SavedLogins = ReturnType<typeof createSavedLogins>;

@@ -1,5 +1,5 @@
 import { DepotError } from '../errors.ts';
-import { memberIn, numberIn, textIn } from './answer.ts';
+import { memberIn, numberIn, textIn } from './answer-fields.ts';
 import type { Client } from './client.ts';
 
 /** What this client uses of a task's status. Times are Unix seconds. */

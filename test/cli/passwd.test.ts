@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { passwd } from '../../src/cli/commands/passwd.ts';
-import { readSecrets } from '../../src/cli/secrets.ts';
+import { readSecrets } from '../../src/cli/passwords.ts';
 import { DepotError } from '../../src/errors.ts';
 
 interface Outcome {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { DepotError } from '../../errors.ts';
-import { listIn, memberIn, numberIn, parseJson, textIn } from '../answer.ts';
+import { listIn, memberIn, numberIn, parseJson, textIn } from '../answer-fields.ts';
 import type { CommandContext } from '../command-context.ts';
 import { formatTable } from '../terminal/table.ts';
 import { whyUnread } from '../upload-file.ts';

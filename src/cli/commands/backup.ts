@@ -1,6 +1,6 @@
 import { lstat, open } from 'node:fs/promises';
 import { DepotError, reasonOf } from '../../errors.ts';
-import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer.ts';
+import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer-fields.ts';
 import { printRows, type CommandContext } from '../command-context.ts';
 import { shortId } from '../task.ts';
 import { bytesText, formatTable, formatTime } from '../terminal/table.ts';

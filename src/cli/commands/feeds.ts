@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { flagIn, listIn, memberIn, numberIn, textIn } from '../answer.ts';
+import { flagIn, listIn, memberIn, numberIn, textIn } from '../answer-fields.ts';
 import { printRows, type CommandContext } from '../command-context.ts';
 import { formatTime } from '../terminal/table.ts';
 

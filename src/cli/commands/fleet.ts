@@ -1,4 +1,4 @@
-import { flagIn, memberIn, numberIn, textIn } from '../answer.ts';
+import { flagIn, memberIn, numberIn, textIn } from '../answer-fields.ts';
 import type { CommandContext } from '../command-context.ts';
 import { bytesText, formatFields, formatTime } from '../terminal/table.ts';
 

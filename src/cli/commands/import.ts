@@ -1,4 +1,4 @@
-import { flagIn, listIn, numberIn, textIn } from '../answer.ts';
+import { flagIn, listIn, numberIn, textIn } from '../answer-fields.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
 import { submitEach } from './jobs.ts';

@@ -1,5 +1,5 @@
 import { DepotError, reasonOf } from '../../errors.ts';
-import { numberIn, textIn, textsIn } from '../answer.ts';
+import { numberIn, textIn, textsIn } from '../answer-fields.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { Parameters } from '../http-call.ts';
 import { changeFeed, istoreFeed, listFeeds } from './feeds.ts';

@@ -2,8 +2,8 @@ import { DepotError } from '../../errors.ts';
 import type { CommandContext } from '../command-context.ts';
 import { passwd } from './passwd.ts';
 import type { SavedLogins } from '../saved-logins.ts';
-import { openSecrets, type Secrets } from '../secrets.ts';
-import { isOnThisHost } from '../target.ts';
+import { openSecrets, type Secrets } from '../passwords.ts';
+import { isOnThisHost } from '../daemon-target.ts';
 
 export type LoginContext = CommandContext & { logins: SavedLogins };
 

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import type { Client } from '../client.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../passwords.ts';
 
 export interface PasswdTools {
   client: Pick<Client, 'setPassword'>;

@@ -1,4 +1,4 @@
-import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer.ts';
+import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer-fields.ts';
 import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';

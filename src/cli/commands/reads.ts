@@ -1,5 +1,5 @@
 import { DepotError } from '../../errors.ts';
-import { flagIn, textIn } from '../answer.ts';
+import { flagIn, textIn } from '../answer-fields.ts';
 import { printFields, printRows, type CommandContext } from '../command-context.ts';
 import { listItems } from './store.ts';
 import { formatSpan, formatTime } from '../terminal/table.ts';

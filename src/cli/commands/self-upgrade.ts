@@ -1,5 +1,5 @@
 import { DepotError } from '../../errors.ts';
-import { textIn } from '../answer.ts';
+import { textIn } from '../answer-fields.ts';
 import type { CommandContext } from '../command-context.ts';
 import { submitJobs } from './jobs.ts';
 

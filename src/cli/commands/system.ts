@@ -1,5 +1,5 @@
 import { VERSION } from '../../config/environment.ts';
-import { listIn, memberIn, numberIn, textIn, textsIn } from '../answer.ts';
+import { listIn, memberIn, numberIn, textIn, textsIn } from '../answer-fields.ts';
 import { printFields, printRows, type CommandContext } from '../command-context.ts';
 import { bytesText, formatSpan, formatTable } from '../terminal/table.ts';
 

@@ -1,4 +1,4 @@
-import { DEFAULT_BASE, DEFAULT_URL, OWNER_SOCKET } from '../target.ts';
+import { DEFAULT_BASE, DEFAULT_URL, OWNER_SOCKET } from '../daemon-target.ts';
 
 /** An option, as help, the man page and completion show it. */
 export interface OptionText {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { parseTarget, usualUrl } from '../../src/cli/target.ts';
+import { parseTarget, usualUrl } from '../../src/cli/daemon-target.ts';
 import { ANOTHER_USER, canBeAnother } from '../support/another-user.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
