@@ -14,7 +14,7 @@ import type { Problem } from '../../../package-management/problem.ts';
 import { fleetFailure } from '../failures.ts';
 import { checkAllowed, MOST_SIGNATURE_BYTES, readVerificationKey } from '../rollout/permission.ts';
 import type { Work } from '../rollout/work.ts';
-import { readChangedSettings } from './settings-steps.ts';
+import { readChangedSettings } from './changed-settings.ts';
 import { checkTokenFile } from './verify-steps.ts';
 import { packagesNamed, type FleetJobTools, type Task } from './fleet-job-tools.ts';
 
