@@ -43,7 +43,7 @@ export interface Act extends StepBase {
    * meanwhile, and waits for its go.
    */
   readies?: string;
-  act: (context: StepContext) => Promise<Jump | undefined> | Promise<void>;
+  act: (context: StepContext) => Promise<Jump | undefined> | Promise<void> | undefined;
 }
 
 /** An act of which nothing else is said. */

@@ -52,7 +52,7 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
       return paths.length === 0 ? undefined : (await manager.restoration()).installFiles(paths);
     },
     judge: () => undefined,
-    isComplete: () => Promise.resolve(false),
+    isComplete: () => false,
   });
   const fromFeeds = transaction(tools, 'feeds', {
     verb: 'install',
@@ -73,7 +73,7 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
       remember(context, manager, { verb: 'install', names });
     },
     judge: () => undefined,
-    isComplete: () => Promise.resolve(false),
+    isComplete: () => false,
   });
   const tidyUp = plainAct('tidy-up', 'tidy up', async (context) => {
     const { folder } = restored.find(context) ?? {};

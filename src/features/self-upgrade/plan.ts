@@ -66,11 +66,11 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
         selfUpgrade.saveOldVersion(OWN_PACKAGE),
       ),
     ],
-    command: () => Promise.resolve(selfUpgrade.command()),
+    command: () => selfUpgrade.command(),
     isHandedOver: true,
     judge: (_after, _choice, { job }) => shortfallOf(job),
     record: () => selfUpgrade.forget(),
-    isComplete: () => Promise.resolve(false),
+    isComplete: () => false,
   });
   return {
     steps,

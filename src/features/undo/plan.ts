@@ -130,14 +130,13 @@ function isAsBefore(after: PackageDatabase, { name, before }: ChangedPackage): b
 }
 
 function putBack({ manager, undo }: UndoPlanTools, target: () => Job, round: 1 | 2): Step[] {
-  const before = (): PackageDatabase =>
+  const stateToRestore = (): PackageDatabase =>
     new Map(
       (replaced.read(target()).undo.packages ?? []).flatMap(({ name, before: version }) =>
         version === undefined ? [] : [[name, knownByVersion(name, { version })] as const],
       ),
     );
   const copies = () => undo.copiesOf(target());
-  const stateToRestore = () => Promise.resolve(before());
   return putBackSteps({ manager, copies, stateToRestore }, round);
 }
 

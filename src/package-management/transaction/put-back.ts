@@ -14,7 +14,7 @@ export interface PutBackTools {
   /** Copies of what was replaced, as far as there are any. */
   copies: (context: StepContext) => Promise<ReadonlyMap<string, KeptPackage>>;
   /** What was there before, of what is to be put back; undefined if nothing is. */
-  stateToRestore: (context: StepContext) => Promise<PackageDatabase | undefined>;
+  stateToRestore: (context: StepContext) => Promise<PackageDatabase | undefined> | PackageDatabase;
 }
 
 /**

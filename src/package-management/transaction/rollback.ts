@@ -11,7 +11,7 @@ import { attempt } from './put-back.ts';
 import type { PackageTools } from '../package-tools.ts';
 
 /** Whether a job has done all that it is for, by the package database and what it left itself. */
-export type IsComplete = (context: StepContext) => Promise<boolean>;
+export type IsComplete = (context: StepContext) => boolean | Promise<boolean>;
 
 export interface RepairWork {
   /** Whether what came with the job goes again. */

@@ -210,7 +210,7 @@ export interface ChangeWork {
   /** Steps between the preparation and the command. */
   beforeCommand?: readonly Step[];
   /** Default: the package manager with the verb and the names chosen, if there are any. */
-  command?: (context: StepContext) => Promise<Command | undefined>;
+  command?: CommandStep['command'];
   behind?: readonly Step[];
   /** Whether that command looks after the package manager itself. */
   isHandedOver?: boolean;

@@ -68,7 +68,7 @@ function memoryStep({ paths }: FleetJobTools, { file }: Firmware): Act {
   return plainAct('firmware-memory', 'check', () => {
     const isInMemory = paths.uploadDir.startsWith('/tmp/');
     const needed = SYSUPGRADE_BYTES + (isInMemory ? 0 : file.bytes);
-    if (freemem() >= needed) return Promise.resolve();
+    if (freemem() >= needed) return;
     const message =
       `cannot install ${file.label}: ${sizeText(needed)} of memory have to be free, and ` +
       `${sizeText(freemem())} are`;

@@ -82,7 +82,7 @@ function fileWork(tools: FleetJobTools, index: number): ChangeWork {
     },
     command: (context) => {
       const { path, isOlder } = fileIn(context);
-      return Promise.resolve(manager.commands.installFile(path, isOlder));
+      return manager.commands.installFile(path, isOlder);
     },
     judge: (after, _, { job, before }) => {
       const { name, version } = fileIn(job);

@@ -80,7 +80,7 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
         ...putBackSteps(putBack, 1),
         ...repairSteps(tools, {
           removesWhatCame: true,
-          isComplete: () => Promise.resolve(tools.records.find(key)?.end?.result === 'success'),
+          isComplete: () => tools.records.find(key)?.end?.result === 'success',
           isAccepted: (context) => succeeded.read(context).isDone,
           databaseBefore: async () => (await tools.baseline.read(key))?.packages,
         }),
@@ -173,7 +173,6 @@ const begun = slots('the time limit', { beganAtS: v.number() });
 function beginStep(): Act {
   return plainAct('begin', 'check', (context) => {
     begun.write(context, { beganAtS: uptime() });
-    return Promise.resolve();
   });
 }
 

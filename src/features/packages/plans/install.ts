@@ -35,7 +35,7 @@ export function installPlan(tools: PackageTools, scripts: ScriptContext, job: Jo
     record: (after, { job: own }) => keepAsked(tools, after, chosen.find(own)?.names ?? []),
   };
   if (!isOn(params.autoconf)) return transaction(tools, ONLY, work);
-  // The installation is not the whole of it.
-  const isComplete = (): Promise<boolean> => Promise.resolve(false);
+  // The installation is not the whole of the job.
+  const isComplete = (): boolean => false;
   return transaction(tools, ONLY, { ...work, isComplete, behind: [autoconfStep(scripts)] });
 }

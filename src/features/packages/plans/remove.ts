@@ -64,7 +64,7 @@ function removeLeftContainers({ manager, containers: { remove } }: PackageTools)
       if (context.job.verdict?.state === 'failed' || names.length === 0) return undefined;
       const database = await manager.installed();
       if (names.some((name) => isPresent(database.get(name)))) return undefined;
-      await remove.act(context).catch(async (error: unknown) => context.note(reasonOf(error)));
+      await remove.act(context)?.catch(async (error: unknown) => context.note(reasonOf(error)));
     },
   };
 }
