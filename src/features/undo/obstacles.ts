@@ -35,7 +35,7 @@ export async function readUndoState({ manager, undo, processes }: UndoTools) {
 }
 
 /** Kinds of the lane that replace nothing, or take it back themselves. */
-const OTHERS = ['autoconf', 'backup', 'fleet', 'self_upgrade'];
+const OTHERS = ['autoconf', 'backup', 'fleet'];
 
 /** Whether a job is one that either can be undone or says why not. */
 export function isUndoable({ lane, kind, state }: Job): boolean {
