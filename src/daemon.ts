@@ -69,8 +69,8 @@ export async function startDaemon(source: ConfigSource) {
     // Addresses and log-in do not change in one moment, and neither set of addresses may be met
     // with the other's log-in.
     if (next.main.auth !== config.main.auth) answering = CLOSED;
-    await listeners.listen(next.main.listen).catch(async (error: unknown) => {
-      await nextHandler.close();
+    await listeners.listen(next.main.listen).catch((error: unknown) => {
+      nextHandler.close();
       throw error;
     });
     const before = handler;
@@ -78,7 +78,7 @@ export async function startDaemon(source: ConfigSource) {
     handler = nextHandler;
     answering = handler;
     configure(config.main);
-    await before.close();
+    before.close();
     await Promise.all(features.map(async (feature) => feature.reload?.()));
     idleExit.watch();
   };
@@ -108,7 +108,8 @@ export async function startDaemon(source: ConfigSource) {
       idleExit.close();
       queue.close();
       await listeners.close(STOP_GRACE_MS);
-      await Promise.all([handler.close(), ...features.map(async ({ close }) => close?.())]);
+      handler.close();
+      await Promise.all(features.map(async ({ close }) => close?.()));
       log.info({}, 'stopped');
     },
   };

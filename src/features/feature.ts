@@ -37,11 +37,11 @@ export interface Feature {
   /** Whether it has something to do at a time, for which the daemon has to be there. */
   keepsUp?: () => boolean;
   /** Called once, when the daemon listens and jobs run. */
-  start?: () => Promise<void>;
+  start?: () => Promise<void> | undefined;
   /** Called when another configuration is in force. */
   reload?: () => Promise<void>;
   /** Called once, when the daemon has answered its last request. Jobs may still run. */
-  close?: () => Promise<void>;
+  close?: () => Promise<void> | undefined;
 }
 
 export type SessionsByAuth = Readonly<Record<Config['main']['auth'], Sessions>>;
@@ -62,7 +62,7 @@ export interface PassThrough {
   health: () => HealthReport;
   checks?: () => Promise<readonly DeviceCheck[]>;
   metrics: () => readonly Metric[];
-  close: () => Promise<void>;
+  close: () => void;
 }
 
 /** Who asks, and for whom. */

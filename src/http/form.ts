@@ -3,10 +3,7 @@ import { DepotError } from '../errors.ts';
 
 /** Largest form of parameters, in bytes; uploads do not come this way. */
 const MOST_FORM_BYTES = 64 * 1024;
-/**
- * From when it is read. A small form comes at once, or from somebody who only wants to hold the
- * connection.
- */
+/** From when a form is read. A small one comes at once, or only to hold the connection. */
 const FORM_TIMEOUT_MS = 10_000;
 
 /**

@@ -76,10 +76,7 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll, o
     error instanceof Refused && !error.needsLogin
       ? gone(t('The app service does not answer: {reason}.', { reason: error.message }))
       : report(error);
-  /**
-   * A stream does not tell why it was cut; a question does. One that is opened again at once is no
-   * news.
-   */
+  /** Asks why a stream was cut, as it does not say. One that is open again at once is no news. */
   const findOut = () => api.get('admin/store/token').catch(lost);
   const ask = async () => {
     try {

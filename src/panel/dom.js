@@ -70,10 +70,7 @@ export function factRows(facts) {
     );
 }
 
-/**
- * Writes text only where it differs: what is the same is not read out again, and a selection in it
- * stays.
- */
+/** Writes text only where it differs: the same is not read out again, and stays selected. */
 export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }

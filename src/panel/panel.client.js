@@ -15,10 +15,7 @@ import { createPlanDialog } from './views/dialogs/plan-dialog.js';
 import { isNothingDone } from './views/activity/task-row.js';
 import { stateWord } from './words.js';
 
-/**
- * While a task runs, its progress is asked for this often: device events say only when it begins
- * and ends.
- */
+/** Pause between questions for a task's progress: events say only that it begins and ends. */
 const PROGRESS_MS = 2000;
 /** This often the words for times are made new. */
 const CLOCK_MS = 30_000;

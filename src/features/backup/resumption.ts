@@ -58,10 +58,9 @@ export function createResumption({
     },
     /** Whether it waits for another try. */
     isWaiting: (): boolean => timer !== undefined,
-    close: (): Promise<void> => {
+    close: (): undefined => {
       unsubscribe();
       cancel();
-      return Promise.resolve();
     },
   };
 }

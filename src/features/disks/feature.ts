@@ -10,7 +10,6 @@ export function createDisksFeature({ environment, log }: FeatureContext): Featur
     routes: () => diskRoutes(disks),
     close: () => {
       disks.close();
-      return Promise.resolve();
     },
   };
 }

@@ -57,6 +57,6 @@ export async function openForge(options: ForgeOptions): Promise<Forge> {
     describe: () => Promise.resolve(undefined),
     health: () => ({ configured: false }),
     metrics: () => [],
-    close: () => Promise.resolve(),
+    close: () => undefined,
   };
 }

@@ -93,7 +93,6 @@ export function createForge({ settings, base, log, publish, session }: ForgeOpti
     close: () => {
       isClosed = true;
       pool.close();
-      return Promise.resolve();
     },
   };
 }

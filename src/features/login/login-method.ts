@@ -19,5 +19,5 @@ export interface LoginMethod {
   /** @throws DepotError bad_request, forbidden, too_many_attempts, unavailable */
   logIn: (context: Context, params: LoginParams) => Promise<NewSession>;
   /** Ends the session of that token. @throws DepotError unavailable */
-  logOut: (headers: Headers, token: string) => Promise<void>;
+  logOut: (headers: Headers, token: string) => Promise<void> | undefined;
 }

@@ -35,7 +35,6 @@ export function createPasswordLogin(tools: PasswordLoginTools): LoginMethod {
     },
     logOut: (headers) => {
       sessions.end(headers);
-      return Promise.resolve();
     },
   };
 }

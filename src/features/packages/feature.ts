@@ -89,7 +89,6 @@ export async function createPackagesFeature(
     start: () => {
       regular.start();
       watch = setTimeout(() => void (watching = beginWatch()), WATCH_MS);
-      return Promise.resolve();
     },
     close: async () => {
       endOf();

@@ -59,10 +59,7 @@ export function createSelfUpgradeHost(
     command: (): Command => watcher('now'),
     /** The watcher once more, as it is called at boot; of two, one waits for the other. */
     commandAgain: (): Command => watcher('boot'),
-    /**
-     * Removes what was kept, unless it waits for a watcher: after a power cut one is called at
-     * boot.
-     */
+    /** Removes what was kept, unless a watcher that is called at a boot still needs it. */
     forget: async (): Promise<void> => {
       if ((await state()) !== 'waiting') await rm(folder, { recursive: true, force: true });
     },

@@ -100,7 +100,6 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     close: () => {
       endOf();
       confirmations.close();
-      return Promise.resolve();
     },
   };
 }

@@ -192,7 +192,7 @@ test('stopping answers what waits and ends what runs', async () => {
   const { device, upstream } = await before(() => undefined);
   const asked = ask(device.port, CONTENTS);
   while (upstream.received.join('') === '') await new Promise((resolve) => setTimeout(resolve, 10));
-  await device.forge.close();
+  device.forge.close();
   expect((await asked).status).toBe(503);
   expect((await ask(device.port, CONTENTS)).header('x-depotd-error')).toBe('unavailable');
 });

@@ -56,7 +56,7 @@ export async function startDevice({
   if (isLong !== true && hook !== undefined) putBefore(server, hook);
   const port = await listen(server);
   const close = async (): Promise<void> => {
-    await forge.close();
+    forge.close();
     await stop(server);
   };
   return { port, forge, events, log, shortcuts, close };

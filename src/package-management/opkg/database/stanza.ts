@@ -1,7 +1,4 @@
-/**
- * One paragraph of a control file: field names as they stand, continuation lines joined by line
- * breaks.
- */
+/** A paragraph of a control file: field names as they stand, continuation lines joined. */
 export type Stanza = ReadonlyMap<string, string>;
 
 /** The paragraphs of a control file, a status file or a package list (Debian policy, 5.1). */

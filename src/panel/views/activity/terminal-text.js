@@ -40,10 +40,7 @@ export function createTerminalText({ mostLines = 4000 } = {}) {
 const MOST_COLUMNS = 2000;
 /** How far a program may go back up: the height of the terminal that the daemon gives it. */
 const SCREEN_ROWS = 24;
-/**
- * Ink is one character a cell: colour 0 is none, 1 to 16 are the terminal's, and bold is counted on
- * top.
- */
+/** Ink is a character a cell: colour 0 is none, 1 to 16 are the terminal's; bold is added. */
 const PLAIN = String.fromCharCode(0);
 const BOLD = 32;
 
