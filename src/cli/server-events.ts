@@ -5,10 +5,7 @@ export interface ServerEvent {
   data: unknown;
 }
 
-/**
- * Events (HTML standard, "Server-sent events") with JSON on one line; comments and unfinished ones
- * are dropped.
- */
+/** Server-sent events (HTML standard) with JSON on one line; comments and unfinished ones go. */
 export async function* parseEvents(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<ServerEvent, void> {

@@ -1,14 +1,8 @@
-/**
- * One question about the device that GET `admin/system/doctor` asks. Each feature brings those of
- * its own subject.
- */
+/** A question about the device that GET `admin/system/doctor` asks; features bring their own. */
 export interface DeviceCheck {
   /** Stands in the answer: lower case, with hyphens. */
   id: string;
-  /**
-   * Cheap, and without a request to another host. What it throws, and silence, become a finding of
-   * their own.
-   */
+  /** Cheap, without a request to another host. What it throws, and silence, become a finding. */
   run: () => Promise<Finding>;
 }
 

@@ -14,10 +14,7 @@ export const JOB_STATES = [
 
 export type JobState = (typeof JOB_STATES)[number];
 
-/**
- * Which state may follow which. `interrupted`: the machine went down under the job. Nothing
- * leaves an ended state.
- */
+/** Which state may follow which; none leaves an ended one. `interrupted`: the machine went down. */
 const FOLLOWERS: Readonly<Record<JobState, readonly JobState[]>> = {
   queued: ['running', 'stopped'],
   running: ['done', 'failed', 'stopped', 'interrupted'],

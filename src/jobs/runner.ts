@@ -205,10 +205,7 @@ async function recordDone(run: Run): Promise<void> {
   delete run.isUnrecorded;
 }
 
-/**
- * A failure of the plan begins the repair; one of the repair is logged, and the repair goes on with
- * its next step.
- */
+/** A failure of the plan begins the repair; one of the repair is logged, and the repair goes on. */
 async function fail(run: Run, error: unknown): Promise<void> {
   const { job, logs } = run;
   const why = failureFacts(error);

@@ -7,6 +7,7 @@ import { isPresent } from '../../package-management/database.ts';
 import SCRIPT from './after-upgrade.sh';
 import { write, type BackupTools } from './backup-plan.ts';
 import { collect, ownerKeys, stateFolder } from './collect-set.ts';
+import { filesOfManager } from './manager-files.ts';
 import type { Manifest } from './manifest.ts';
 import { measure } from './write-set.ts';
 
@@ -30,9 +31,9 @@ export function createAfterUpgrade(tools: BackupTools) {
   const writeKeepList = async (isOn: boolean): Promise<void> => {
     const names = await readdir(paths.onDevice(KEEP_FOLDER)).catch(() => undefined);
     if (names === undefined) return;
-    const own = manager.name === 'apk' ? FEEDS_OF.apk : FEEDS_OF.opkg;
     const keys = await ownerKeys(manager, paths);
-    const kept = [...keys, own, ...(isOn ? [SCRIPT_PATH, `${stateDir}/`] : [])];
+    const { ownerFeeds } = filesOfManager(manager.name);
+    const kept = [...keys, ownerFeeds, ...(isOn ? [SCRIPT_PATH, `${stateDir}/`] : [])];
     const text = linesOf(kept);
     await putFile(paths.onDevice(`${KEEP_FOLDER}/depotd-restore`), text);
     if (isOn) await put('keep', text);
@@ -93,7 +94,7 @@ async function writeSettings(
   const { feeds } = await manager.feeds.read();
   const lines = feeds
     .filter(({ kind, isEnabled }) => kind === 'custom' && isEnabled)
-    .map(({ name, url }) => (manager.name === 'apk' ? url : `src/gz ${name} ${url}`));
+    .map(filesOfManager(manager.name).lineOf);
   await put('feeds', linesOf(lines));
   await put('manager', `${manager.name}\n`);
   const first = FIRST.filter((name) => name === 'depotd' || isPresent(database.get(name)));
@@ -108,11 +109,6 @@ async function writeSettings(
     if (!names.includes(name)) await rm(join(folder, 'keys', name), { force: true });
   }
 }
-
-const FEEDS_OF = {
-  opkg: '/etc/opkg/customfeeds.conf',
-  apk: '/etc/apk/repositories.d/customfeeds.list',
-} as const;
 
 /** As a file has them, one in each line. */
 function linesOf(entries: readonly string[]): string {

@@ -11,10 +11,10 @@ import { isPresent, type InstalledPackage } from '../../package-management/datab
 import type { PackageManager } from '../../package-management/manager.ts';
 import { isPackageName } from '../../package-management/names.ts';
 import { keptFiles } from './kept-files.ts';
+import { managerName } from './manager-files.ts';
 import {
   FORMAT,
   hasTooMuch,
-  managerName,
   MOST_CONFIGURATION_BYTES,
   type KeptFile,
   type Manifest,

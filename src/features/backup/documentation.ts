@@ -10,7 +10,8 @@ import {
   whether,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
-import { managerName, REASONS } from './manifest.ts';
+import { managerName } from './manager-files.ts';
+import { REASONS } from './manifest.ts';
 
 const backup = titled('Backup', {
   id: v.string(),

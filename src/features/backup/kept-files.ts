@@ -3,6 +3,7 @@ import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
+import { MANAGER_FILES } from './manager-files.ts';
 import { isSetPath, MOST_CONFIGURATION_BYTES } from './manifest.ts';
 
 /**
@@ -22,7 +23,7 @@ export async function keptFiles(paths: Paths): Promise<string[]> {
 /** What a set leaves out: of this very device, of package managers' databases, or short-lived. */
 export const NOT_KEPT = new RegExp(
   '^/(?:etc/board[.]json$|(?:proc|sys|dev|tmp|var|run|rom|overlay)(?:/|$)' +
-    '|(?:usr/lib/opkg|lib/apk)(?:/|$)|etc/apk/world)',
+    `|${MANAGER_FILES.map(({ database }) => database).join('|')})`,
 );
 
 const MOST_BYTES = 1024 ** 2;

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { managerName } from './manager-files.ts';
 import { DEVICE_PATH } from '../../http/parameter-schemas.ts';
 import { packageName } from '../../package-management/names.ts';
 
@@ -29,8 +30,6 @@ const line = v.pipe(v.string(), v.maxLength(200), v.regex(/^[^\0\n\r]*$/));
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const path = v.pipe(v.string(), v.maxLength(1024), v.regex(DEVICE_PATH));
-
-export const managerName = v.picklist(['opkg', 'apk']);
 
 const keptFile = v.object({
   path,

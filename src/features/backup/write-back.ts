@@ -5,18 +5,13 @@ import type { Paths } from '../../device/paths.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import { reasonOf } from '../../errors.ts';
 import { releaseOf, stateFolder } from './collect-set.ts';
+import { filesOfManager, MANAGER_FILES } from './manager-files.ts';
 import type { KeptFile, Manifest } from './manifest.ts';
 import { measure, piecesOf } from './write-set.ts';
 
 /** What stays as it is on a box that is set up like another one. */
 const OF_ONE_BOX =
   /^\/etc\/(?:config\/network$|dropbear\/|ssh\/|depotd\/|uhttpd\.(?:key|crt)$)|\/\.ssh\//;
-/** The firmware's own feeds: those of another release are not for this one. */
-const FEEDS_OF_FIRMWARE =
-  /^\/etc\/(?:opkg\/distfeeds\.conf|apk\/repositories\.d\/distfeeds\.list)$/;
-/** A key of that name may have come with this firmware. */
-const KEYS = /^\/etc\/(?:opkg|apk)\/keys\//;
-const OF_MANAGER = { opkg: /^\/etc\/opkg(?:\.conf$|\/)/, apk: /^\/etc\/apk\// } as const;
 
 /** A file of a set that goes to its place, and its number in the set. */
 export interface FileToWrite extends KeptFile {
@@ -35,15 +30,18 @@ export async function filesToWrite(
   { isNew, manager }: { isNew: boolean; manager: string },
 ): Promise<FileToWrite[]> {
   const isRelease = set.release !== '' && set.release === (await releaseOf(paths));
-  const other = manager === 'apk' ? OF_MANAGER.opkg : OF_MANAGER.apk;
+  const own = filesOfManager(manager);
+  const others = MANAGER_FILES.filter((files) => files !== own).map(({ settings }) => settings);
   const ofOneBox = isNew ? patternsOfOneBox(paths) : [];
-  const left = [other, ...ofOneBox, ...(isRelease ? [] : [FEEDS_OF_FIRMWARE])];
+  const firmwareFeeds = { test: (path: string) => path === own.firmwareFeeds };
+  const left = [...others, ...ofOneBox, ...(isRelease ? [] : [firmwareFeeds])];
   const found: FileToWrite[] = [];
   for (const [index, file] of set.files.entries()) {
     if (left.some((pattern) => pattern.test(file.path))) continue;
     const there = await measure(paths.onDevice(file.path), file.bytes);
     const isSame = there?.sha256 === file.sha256 && there.mode === file.mode;
-    const isKeyThere = there !== undefined && KEYS.test(file.path);
+    // A key of that name may have come with this firmware.
+    const isKeyThere = there !== undefined && file.path.startsWith(own.keys);
     if (!isSame && !isKeyThere) found.push({ ...file, index });
   }
   return found;

@@ -69,10 +69,7 @@ export function createLogView({ api, task, title, onStatus, report }) {
   void begin();
   return {
     element: screen.element,
-    /**
-     * A page that nobody sees holds no connection: browsers have few of them, and so have small web
-     * servers.
-     */
+    /** A page that nobody sees holds no connection: browsers and small web servers have few. */
     pause: () => stream?.close(),
     resume: () => {
       if (!isOver && !isClosed) open();
