@@ -36,7 +36,7 @@ export async function createFleetFeature(
   const begin = async (): Promise<void> => {
     if (settings().server === '') return;
     await (await open()).agent.start();
-    const { readCredentials } = await import('./ddi/credentials.ts');
+    const { readCredentials } = await import('./ddi/ddi-credentials.ts');
     await readCredentials(settings()).catch((error: unknown) =>
       context.log.warn({ reason: reasonOf(error) }, 'fleet server cannot be asked'),
     );

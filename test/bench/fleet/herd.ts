@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { createDdiClient, type DdiClient } from '../../../src/features/fleet/ddi/client.ts';
-import { createConnection } from '../../../src/features/fleet/ddi/connection.ts';
+import { createDdiClient, type DdiClient } from '../../../src/features/fleet/ddi/ddi-client.ts';
+import { createConnection } from '../../../src/features/fleet/ddi/ddi-connection.ts';
 
 /** Simulated devices: each exchange has a connection of its own. */
 export interface Herd {

@@ -1,5 +1,5 @@
 import type { Job } from '../../../jobs/job.ts';
-import { paramsOf } from '../job/plan.ts';
+import { paramsOf } from '../job/action-plan.ts';
 import type { ActionRecord } from '../records/action-record.ts';
 import type { Fleet } from './fleet.ts';
 

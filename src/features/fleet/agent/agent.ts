@@ -9,7 +9,7 @@ import { isOpen } from '../records/action-record.ts';
 import { sayGoodbye } from './attributes.ts';
 import { exchange, failureOf } from './exchange.ts';
 import type { Fleet, Known } from './fleet.ts';
-import { isAtWork, PROGRESS_MS, reportProgress } from './progress.ts';
+import { isAtWork, PROGRESS_MS, reportProgress } from './report-progress.ts';
 import { tidyDownloads } from './transfer.ts';
 
 export type Agent = ReturnType<typeof createAgent>;

@@ -2,7 +2,7 @@ import { isEnded, type Job } from '../../../jobs/job.ts';
 import type { Feedback } from '../ddi/feedback.ts';
 import { hasBegun } from '../job/check-work.ts';
 import { PROGRAM_STEPS } from '../job/fleet-job-tools.ts';
-import { MOST_ATTEMPTS } from '../job/plan.ts';
+import { MOST_ATTEMPTS } from '../job/action-plan.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
 import { isLookOnly } from '../rollout/work.ts';

@@ -1,9 +1,9 @@
 import { DepotError } from '../../../errors.ts';
 import { failureFacts } from '../../../jobs/explanation.ts';
 import { unixNow } from '../../../jobs/job.ts';
-import type { OfferedAction } from '../ddi/client.ts';
+import type { OfferedAction } from '../ddi/ddi-client.ts';
 import { actionOfLink } from '../ddi/links.ts';
-import type { Chunk, Deployment } from '../ddi/schemas.ts';
+import type { Chunk, Deployment } from '../ddi/ddi-schemas.ts';
 import { isOpen, type ActionEnd } from '../records/action-record.ts';
 import { actionKey } from '../rollout/action-key.ts';
 import { checkAllowed, checkPlanSignatures, readVerificationKey } from '../rollout/permission.ts';

@@ -4,7 +4,7 @@ import { failureFacts } from '../../../jobs/explanation.ts';
 import { nowMs } from '../clock.ts';
 import { LEAST_INTERVAL_S } from '../schedule.ts';
 import { actionOfLink } from '../ddi/links.ts';
-import type { Poll } from '../ddi/schemas.ts';
+import type { Poll } from '../ddi/ddi-schemas.ts';
 import { sendAttributes } from './attributes.ts';
 import { canceled } from './decide.ts';
 import { offeredAt } from './deployment.ts';

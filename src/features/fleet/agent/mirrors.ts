@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { timeLimit } from '../../../device/command.ts';
-import { createConnection } from '../ddi/connection.ts';
+import { createConnection } from '../ddi/ddi-connection.ts';
 import { prefixOf } from '../ddi/links.ts';
 import type { FleetSettings } from '../options.ts';
 import type { OpenSource } from '../records/downloads.ts';

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { reasonOf } from '../../../errors.ts';
-import type { Reception } from '../ddi/client.ts';
+import type { Reception } from '../ddi/ddi-client.ts';
 import type { Feedback } from '../ddi/feedback.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
 import { actionKey } from '../rollout/action-key.ts';

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../../../device/exec.ts';
 import { reasonOf } from '../../../errors.ts';
 import type { Job } from '../../../jobs/job.ts';
-import type { DdiClient } from '../ddi/client.ts';
+import type { DdiClient } from '../ddi/ddi-client.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionRecord } from '../records/action-record.ts';
 import type { Collected } from '../rollout/work.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../../../device/exec.ts';
 import { reasonOf, DepotError } from '../../../errors.ts';
 import { plainAct, type Act } from '../../../jobs/plan.ts';
-import { createConnection, type Call } from '../ddi/connection.ts';
+import { createConnection, type Call } from '../ddi/ddi-connection.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work } from '../rollout/work.ts';
 import type { FleetJobTools, Task } from './fleet-job-tools.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Chunk } from '../ddi/schemas.ts';
+import type { Chunk } from '../ddi/ddi-schemas.ts';
 import type { Address } from '../ddi/links.ts';
 
 /**

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isSignedBy, parseUsignKey, parseUsignSignature } from '../../../device/usign.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
-import type { Chunk } from '../ddi/schemas.ts';
+import type { Chunk } from '../ddi/ddi-schemas.ts';
 import { fleetFailure } from '../failures.ts';
 import type { FleetSettings } from '../options.ts';
 import { PLAN_KEY, PLAN_SIGNATURE_KEY, shown } from './read-work.ts';

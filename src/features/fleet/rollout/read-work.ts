@@ -3,7 +3,7 @@ import { parseJson } from '../../../device/durable-file.ts';
 import { DepotError } from '../../../errors.ts';
 import { packageName } from '../../../package-management/names.ts';
 import { fleetFailure } from '../failures.ts';
-import type { Artifact, Chunk } from '../ddi/schemas.ts';
+import type { Artifact, Chunk } from '../ddi/ddi-schemas.ts';
 import {
   collected,
   firmwarePlan,

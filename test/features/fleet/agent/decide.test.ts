@@ -7,7 +7,7 @@ import {
   type State,
 } from '../../../../src/features/fleet/agent/decide.ts';
 import type { Urgency } from '../../../../src/features/fleet/agent/fleet.ts';
-import { MOST_ATTEMPTS } from '../../../../src/features/fleet/job/plan.ts';
+import { MOST_ATTEMPTS } from '../../../../src/features/fleet/job/action-plan.ts';
 import type {
   ActionEnd,
   ActionRecord,

@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { clockHint } from '../clock.ts';
-import type { Credentials } from './credentials.ts';
+import type { Credentials } from './ddi-credentials.ts';
 
 export interface Call {
   method: 'GET' | 'POST' | 'PUT';

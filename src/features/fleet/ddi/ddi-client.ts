@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { parseJson } from '../../../device/durable-file.ts';
 import { DepotError } from '../../../errors.ts';
-import type { Answer, Call, Connection } from './connection.ts';
+import type { Answer, Call, Connection } from './ddi-connection.ts';
 import { confirmationBody, feedbackBody, type Feedback } from './feedback.ts';
 import { devicePath, pathOfLink, type Address } from './links.ts';
 import {
@@ -11,7 +11,7 @@ import {
   pollSchema,
   type Deployment,
   type Poll,
-} from './schemas.ts';
+} from './ddi-schemas.ts';
 
 export type DdiClient = ReturnType<typeof createDdiClient>;
 
