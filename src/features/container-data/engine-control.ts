@@ -4,7 +4,7 @@ import { DepotError } from '../../errors.ts';
 import { EXPLAINED_BYTES } from '../../package-management/failure.ts';
 import { failureIn } from './disk-failure.ts';
 import type { ContainerSummary, Launch } from './engine/engine.ts';
-import type { Holder } from './engine/processes.ts';
+import type { Holder } from './engine/engine-processes.ts';
 import type { ContainerHost } from './host.ts';
 import type { StepContext } from '../../jobs/plan.ts';
 import { isSamePlace } from './reasons-against.ts';

@@ -1,6 +1,6 @@
 import { createContainerHost } from './host.ts';
 import { CONTAINER_SECTION } from './options.ts';
-import { migratePlan } from './plan.ts';
+import { migratePlan } from './move-plan.ts';
 import { containerRoutes, CONTAINER_LANE } from './routes.ts';
 import { valuesOf } from '../../config/config.ts';
 import type { Feature, FeatureContext } from '../feature.ts';

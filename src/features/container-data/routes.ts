@@ -5,7 +5,7 @@ import type { ContainerHost } from './host.ts';
 import type { FeatureContext } from '../feature.ts';
 import { isEnded } from '../../jobs/job.ts';
 import { checkMove, hasEngine, isDataOnSystem } from './move-check.ts';
-import { mayMove } from './plan.ts';
+import { mayMove } from './move-plan.ts';
 import { devicePath } from '../../http/parameter-schemas.ts';
 import { json, type TaskResult } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';

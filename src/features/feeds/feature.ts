@@ -4,7 +4,7 @@ import type { Plan } from '../../jobs/plan.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/package-tools.ts';
-import { changePlan } from './plan.ts';
+import { changePlan } from './feed-plan.ts';
 import { createFeedReader } from './read-feeds.ts';
 import { feedRoutes } from './routes.ts';
 

@@ -6,7 +6,7 @@ import { submissionResult } from '../../http/task-result.ts';
 import { DepotError } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { FeedSettings } from '../../package-management/feed-settings.ts';
-import { assertNew, findFeed } from './plan.ts';
+import { assertNew, findFeed } from './feed-plan.ts';
 import type { FeedAnswer } from './documentation.ts';
 import { HOST_PATTERN, PORT_PATTERN } from '../../http/host-patterns.ts';
 

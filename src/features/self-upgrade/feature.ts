@@ -1,4 +1,4 @@
-import { selfUpgradePlan } from './plan.ts';
+import { selfUpgradePlan } from './self-upgrade-plan.ts';
 import { selfUpgradeRoutes } from './routes.ts';
 import { createSelfUpgradeHost } from './watcher.ts';
 import type { Feature, FeatureContext } from '../feature.ts';

@@ -4,7 +4,7 @@ import type { FeatureContext } from '../feature.ts';
 import { OWN_PACKAGE } from '../../package-management/names.ts';
 import { DepotError } from '../../errors.ts';
 import type { SelfUpgradeHost } from './watcher.ts';
-import { findSelfUpgrade } from './plan.ts';
+import { findSelfUpgrade } from './self-upgrade-plan.ts';
 import { json } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';

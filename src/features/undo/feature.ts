@@ -14,9 +14,9 @@ import {
   readUndoState,
   wholeObstacleTo,
   type UndoState,
-} from './obstacles.ts';
+} from './undo-obstacles.ts';
 import { undoPlan } from './plan.ts';
-import type { UndoPreview } from './preview.ts';
+import type { UndoPreview } from './undo-preview.ts';
 import { undoRoutes } from './routes.ts';
 
 export interface UndoFeature extends Feature {
@@ -88,7 +88,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
       const undoable = isUndoable(job) && state && describeUndo(job, state, queue);
       return { ...undoable, ...(by !== undefined && { confirm_by: by }) };
     },
-    preview: async (id) => (await import('./preview.ts')).previewUndo(all, find(id)),
+    preview: async (id) => (await import('./undo-preview.ts')).previewUndo(all, find(id)),
     ...{ canUndo, keepsUp: confirmations.isWaiting },
     start: retriedStart(async () => {
       await confirmations.start();

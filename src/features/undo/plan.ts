@@ -39,7 +39,7 @@ import { putFileBack } from '../../package-management/undo/file-states.ts';
 import { feedScope, FILES, settingsScope } from '../../package-management/undo/kept-folder.ts';
 import { replaced, type ChangedPackage } from '../../package-management/undo/undo-record.ts';
 import type { FeatureContext } from '../feature.ts';
-import { filesToPutBack, wholeObstacleTo, type Obstacle } from './obstacles.ts';
+import { filesToPutBack, wholeObstacleTo, type Obstacle } from './undo-obstacles.ts';
 
 export interface UndoPlanTools
   extends PackageTools, Pick<FeatureContext, 'paths' | 'environment' | 'processes'> {

@@ -8,7 +8,7 @@ import type { ConfirmOrBack } from '../../jobs/confirm-or-back.ts';
 import type { Job } from '../../jobs/job.ts';
 import { failureProblem } from '../../package-management/failure.ts';
 import type { FeatureContext } from '../feature.ts';
-import { wholeObstacleTo } from './obstacles.ts';
+import { wholeObstacleTo } from './undo-obstacles.ts';
 import { refusal, type UndoPlanTools } from './plan.ts';
 
 export interface UndoRouteTools extends UndoPlanTools, Pick<FeatureContext, 'submit'> {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import type { ContainerHost } from '../../../src/features/container-data/host.ts';
 import { move } from '../../../src/features/container-data/move-record.ts';
-import { moveRepair } from '../../../src/features/container-data/rollback.ts';
+import { moveRepair } from '../../../src/features/container-data/move-rollback.ts';
 import { plainAct } from '../../../src/jobs/plan.ts';
 import { openQueue, request } from '../../jobs/open-queue.ts';
 import { ended, submitTo } from '../../jobs/queue-of-test.ts';

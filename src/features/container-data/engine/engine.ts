@@ -7,7 +7,7 @@ import {
   type EngineAnswer,
   type EngineQuestion,
 } from '../../../device/engine/api.ts';
-import { findHolders } from './processes.ts';
+import { findHolders } from './engine-processes.ts';
 import { findServiceManager, type ServiceManagerOptions } from './service-manager.ts';
 import { startDetached } from '../../../device/exec.ts';
 

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls, rootCertificates } from 'node:tls';
 import type { UpstreamAddress } from './address.ts';
-import type { ConnectionOwner } from './connection.ts';
+import type { ConnectionOwner } from './upstream-connection.ts';
 
 /** Bytes read at once, into the one buffer of a connection: a body costs no memory beyond it. */
 const READ_BUFFER_BYTES = 32_768;

@@ -1,5 +1,5 @@
 import type { Call, CallFailure, ResponseSink } from './call.ts';
-import { createConnection, type Connection, type ConnectionOwner } from './connection.ts';
+import { createConnection, type Connection, type ConnectionOwner } from './upstream-connection.ts';
 
 export type Pool = ReturnType<typeof createPool>;
 export type PoolStats = ReturnType<Pool['stats']>;

@@ -6,7 +6,7 @@ import type { PreviewedChange } from '../../package-management/preview.ts';
 import { createProblem, type Problem } from '../../package-management/problem.ts';
 import { bytesOf } from '../../package-management/transaction/kept-packages.ts';
 import { replaced, type ChangedPackage } from '../../package-management/undo/undo-record.ts';
-import { filesToPutBack, wholeObstacleTo } from './obstacles.ts';
+import { filesToPutBack, wholeObstacleTo } from './undo-obstacles.ts';
 import { refusal, type UndoPlanTools } from './plan.ts';
 
 /** The plan of an undo says this beside what each plan says. */

@@ -7,7 +7,7 @@ import { sizeText } from '../../format-bytes.ts';
 import { engineAtTarget, startEngine, stopEngine } from './engine-control.ts';
 import { snapshotStep, needStopped, rememberStep } from './engine-snapshot.ts';
 import type { ContainerHost } from './host.ts';
-import { leftText, moveRepair } from './rollback.ts';
+import { leftText, moveRepair } from './move-rollback.ts';
 import type { MoveFacts } from './reasons-against.ts';
 import { move } from './move-record.ts';
 import * as moves from './target-folder.ts';
