@@ -1,4 +1,4 @@
-import type { Client } from './client.ts';
+import type { Client } from './daemon-client.ts';
 import type { Invocation } from './command-line.ts';
 import type { Output } from './terminal/output.ts';
 import { formatFields, formatTable } from './terminal/table.ts';

@@ -2,7 +2,7 @@ import { clientEnvironment, VERSION } from '../config/environment.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 import { languageOf } from '../languages/language.js';
 import { LANGUAGES, voiceOf } from '../languages/languages.ts';
-import { createClient } from './client.ts';
+import { createClient } from './daemon-client.ts';
 import { parseCommandLine, type Invocation } from './command-line.ts';
 import { matchAdvisories, showBill, verifyDevice } from './commands/audit.ts';
 import { backUp, listBackups, restore } from './commands/backup.ts';
@@ -16,7 +16,7 @@ import { listApps, listJobs, listUploads, showStatus, showToken } from './comman
 import { createSavedLogins } from './saved-logins.ts';
 import { upgradeSelf } from './commands/self-upgrade.ts';
 import { holdOrRelease } from './commands/hold.ts';
-import { search, showDetails } from './commands/store.ts';
+import { search, showDetails } from './commands/search.ts';
 import { diagnose, listDisks, showDevice, showVersions } from './commands/system.ts';
 import { createOutput, type Output } from './terminal/output.ts';
 import type { CommandName } from './usage/commands.ts';

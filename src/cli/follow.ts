@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../errors.ts';
-import type { Client } from './client.ts';
+import type { Client } from './daemon-client.ts';
 import type { Output } from './terminal/output.ts';
 import { progressLine } from './terminal/progress-line.ts';
 import { fetchTask, listTasks, readTask, shortId, type Task } from './task.ts';

@@ -1,6 +1,6 @@
 import { nearest } from '../nearest.ts';
 import { flagIn, listIn, numberIn, textIn } from './answer-fields.ts';
-import type { Client } from './client.ts';
+import type { Client } from './daemon-client.ts';
 import type { CommandContext } from './command-context.ts';
 import { bytesText } from './terminal/table.ts';
 

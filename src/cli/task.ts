@@ -1,6 +1,6 @@
 import { DepotError } from '../errors.ts';
 import { memberIn, numberIn, textIn } from './answer-fields.ts';
-import type { Client } from './client.ts';
+import type { Client } from './daemon-client.ts';
 
 /** What this client uses of a task's status. Times are Unix seconds. */
 export type Task = ReturnType<typeof readTask>;

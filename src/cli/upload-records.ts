@@ -1,5 +1,5 @@
 import { DepotError } from '../errors.ts';
-import type { Client } from './client.ts';
+import type { Client } from './daemon-client.ts';
 
 /** A file that was sent and installed. */
 export interface UploadRecord {

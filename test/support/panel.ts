@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { readAttributes, readText, type UbusTable } from '../../src/device/ubus/blob.ts';
-import { withUbus } from '../../src/device/ubus/connection.ts';
+import { withUbus } from '../../src/device/ubus/ubus-connection.ts';
 import { startRpcd } from '../device/rpcd/rpcd.ts';
 import { createFrameReader } from '../device/rpcd/ubus-frames.ts';
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../daemon-client.ts';
 import type { Secrets } from '../passwords.ts';
 
 export interface PasswdTools {

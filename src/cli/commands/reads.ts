@@ -1,7 +1,7 @@
 import { DepotError } from '../../errors.ts';
 import { flagIn, textIn } from '../answer-fields.ts';
 import { printFields, printRows, type CommandContext } from '../command-context.ts';
-import { listItems } from './store.ts';
+import { listItems } from './search.ts';
 import { formatSpan, formatTime } from '../terminal/table.ts';
 import { listTasks, shortId, type Task } from '../task.ts';
 import { readUploads } from '../upload-records.ts';

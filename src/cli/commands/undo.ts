@@ -1,5 +1,5 @@
 import { DepotError } from '../../errors.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../daemon-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { Parameters } from '../http-call.ts';
 import { findTask, listTasks, shortId } from '../task.ts';

@@ -5,7 +5,7 @@ import {
   withUbus,
   type UbusCall,
   type UbusReply,
-} from '../../device/ubus/connection.ts';
+} from '../../device/ubus/ubus-connection.ts';
 import type { UbusTable, Wanted } from '../../device/ubus/blob.ts';
 import { DepotError } from '../../errors.ts';
 

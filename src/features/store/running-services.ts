@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { withUbus } from '../../device/ubus/connection.ts';
+import { withUbus } from '../../device/ubus/ubus-connection.ts';
 
 const TIMEOUT_MS = 2000;
 

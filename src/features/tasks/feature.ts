@@ -3,7 +3,7 @@ import type { HealthReport } from '../../http/health-report.ts';
 import { counter, gauge, type Metric } from '../../http/metrics-text.ts';
 import { isEnded, JOB_STATES, type Job, type JobState } from '../../jobs/job.ts';
 import { UBUS_SOCKET } from '../../config/environment.ts';
-import { sendUbusEvent } from '../../device/ubus/connection.ts';
+import { sendUbusEvent } from '../../device/ubus/ubus-connection.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
 

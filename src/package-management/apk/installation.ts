@@ -7,7 +7,7 @@ import type { BackendContext } from '../manager.ts';
 import { createRecordCopy } from './recovery/record-copy.ts';
 import { createApkCommands } from './changing/commands.ts';
 import { createDatabaseReader } from './database/database.ts';
-import { cacheFolder, createLocations } from './database/locations.ts';
+import { cacheFolder, createLocations } from './database/apk-locations.ts';
 import { createOffers } from './feeds/offers.ts';
 import { assertReadable, indexFiles, recordFiles } from './feeds/index-files.ts';
 import { imagePackages } from './database/install-time.ts';

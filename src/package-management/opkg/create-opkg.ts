@@ -8,7 +8,7 @@ import { imagePackages } from './database/status-file.ts';
 import { createHold } from './changing/hold.ts';
 import { createOpkgCommands } from './changing/commands.ts';
 import { compareVersions } from './compare-versions.ts';
-import { preferredArchitecture } from './config.ts';
+import { preferredArchitecture } from './opkg-config.ts';
 import { createDamaged } from './recovery/damaged.ts';
 import { createDiagnosis } from './diagnosis.ts';
 import { createFeedSettings } from './feeds/feed-settings.ts';

@@ -5,7 +5,7 @@ import { isThere } from '../../device/is-there.ts';
 import { findOwnFolder, openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError, isCausedBy, succeeds } from '../../errors.ts';
 import type { BackendContext } from '../manager.ts';
-import { createConfigReader, type OpkgConfig } from './config.ts';
+import { createConfigReader, type OpkgConfig } from './opkg-config.ts';
 import { ownLockFile, readLockHolder } from './changing/lock.ts';
 import { findOrphans, removeOrphans, removeTemporaryFolders } from './recovery/orphaned-files.ts';
 import { createStatusCopy } from './database/status-backup.ts';

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { UbusTable } from '../../../src/device/ubus/blob.ts';
-import { withUbus, type UbusReply } from '../../../src/device/ubus/connection.ts';
+import { withUbus, type UbusReply } from '../../../src/device/ubus/ubus-connection.ts';
 import { startRpcd, type RpcdStandIn } from '../rpcd/rpcd.ts';
 
 /**

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createApk } from '../../device/apk-device/apk.ts';
 import { runCommand } from '../../device/command.ts';
 import { packInstalled } from '../../../src/package-management/apk/package-file/repack.ts';
-import { createLocations } from '../../../src/package-management/apk/database/locations.ts';
+import { createLocations } from '../../../src/package-management/apk/database/apk-locations.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { createPaths } from '../../../src/device/paths.ts';
 import { oneProgram as one, openApkStore, type ApkStore } from './open-store.ts';

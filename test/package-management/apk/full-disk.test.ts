@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { createLocations } from '../../../src/package-management/apk/database/locations.ts';
+import { createLocations } from '../../../src/package-management/apk/database/apk-locations.ts';
 import { createRecordCopy } from '../../../src/package-management/apk/recovery/record-copy.ts';
 import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
 import { createApk } from '../../device/apk-device/apk.ts';

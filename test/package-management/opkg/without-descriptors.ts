@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { Config } from '../../../src/config/config.ts';
 import { createPaths } from '../../../src/device/paths.ts';
-import { createConfigReader } from '../../../src/package-management/opkg/config.ts';
+import { createConfigReader } from '../../../src/package-management/opkg/opkg-config.ts';
 import { createDatabaseReader } from '../../../src/package-management/opkg/database/status-file.ts';
 import { withoutDescriptors } from '../../support/without-descriptors.ts';
 

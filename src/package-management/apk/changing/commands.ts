@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from '../../../device/command.ts';
 import type { BackendContext, PackageChange, PackageCommands } from '../../manager.ts';
-import type { Locations } from '../database/locations.ts';
+import type { Locations } from '../database/apk-locations.ts';
 
 /** How long apk waits for its lock; the job says so, and can be stopped. */
 const LOCK_LIMIT_S = 600;

@@ -3,7 +3,7 @@ import { hasEntry } from '../../../device/is-there.ts';
 import type { Failure } from '../../failure.ts';
 import type { PackageDatabase } from '../../database.ts';
 import { readFilesOf } from '../database/installed-db.ts';
-import type { Locations } from '../database/locations.ts';
+import type { Locations } from '../database/apk-locations.ts';
 import { explain } from './failure.ts';
 import type { PlannedChange } from '../planning/simulation.ts';
 

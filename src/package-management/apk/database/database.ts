@@ -4,7 +4,7 @@ import { appOf } from '../../names.ts';
 import { knownByVersion, type InstalledPackage, type PackageDatabase } from '../../database.ts';
 import { installTime } from './install-time.ts';
 import { readInstalled, type InstalledRecord } from './installed-db.ts';
-import type { Locations } from './locations.ts';
+import type { Locations } from './apk-locations.ts';
 import { damagedRecord } from './record-file.ts';
 import { isPin, readWorld, type WorldEntry } from './world.ts';
 

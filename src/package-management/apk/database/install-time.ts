@@ -1,7 +1,7 @@
 import { stat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Paths } from '../../../device/paths.ts';
-import type { Locations } from './locations.ts';
+import type { Locations } from './apk-locations.ts';
 
 /**
  * apk records no time of installation. A package's list of files has that of its build, but its

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
 import { remedyOf } from '../../problem.ts';
-import type { Locations } from './locations.ts';
+import type { Locations } from './apk-locations.ts';
 
 /** More is no record of apk's: ten thousand packages with their files take a tenth of it. */
 const MOST_BYTES = 256 * 1024 ** 2;

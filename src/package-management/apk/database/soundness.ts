@@ -11,7 +11,7 @@ import { withNeeded } from '../../dependencies.ts';
 import { listNames } from '../../names.ts';
 import type { RecordCopy } from '../recovery/record-copy.ts';
 import { isEssential, type DatabaseReader } from './database.ts';
-import type { Locations } from './locations.ts';
+import type { Locations } from './apk-locations.ts';
 import { scriptsFile, streamRecord } from './record-file.ts';
 import { readWorld } from './world.ts';
 

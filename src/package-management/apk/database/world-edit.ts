@@ -3,7 +3,7 @@ import type { Remembering } from '../../../jobs/memory.ts';
 import { isPresent } from '../../database.ts';
 import { chosen } from '../../transaction-slots.ts';
 import type { Installation } from '../installation.ts';
-import type { Locations } from './locations.ts';
+import type { Locations } from './apk-locations.ts';
 import { withLock } from '../changing/lock.ts';
 import { formatWorld, isPin, readWorld, type WorldEntry } from './world.ts';
 

@@ -4,7 +4,7 @@ import { DepotError } from '../../../errors.ts';
 import { LISTING_LIMITS } from '../../listing.ts';
 import { isPackageName } from '../../names.ts';
 import type { ApkCommands } from '../changing/commands.ts';
-import type { Locations } from '../database/locations.ts';
+import type { Locations } from '../database/apk-locations.ts';
 import { readQueried, type QueriedPackage } from './queried-package.ts';
 import { assertReadable, indexFiles, readArchitectures } from './index-files.ts';
 import { createObjectReader } from './json-objects.ts';

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSmallFile } from '../../../device/owner-file.ts';
 import { EXAMPLE, type Feed, type GarbageLine } from '../../feed-settings.ts';
-import type { Locations } from '../database/locations.ts';
+import type { Locations } from '../database/apk-locations.ts';
 import { readWorld, type WorldEntry } from '../database/world.ts';
 
 /** Largest file of feeds, which its owner edits by hand. */

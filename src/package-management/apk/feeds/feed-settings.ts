@@ -22,7 +22,7 @@ import { ADVICE } from '../../problem.ts';
 import { readEntries, nameIn, nameLine, type FeedEntry } from './feed-lines.ts';
 import { HEAD_BYTES, idOfKey, parsePem, readKeyFiles, signerOf } from './index-key.ts';
 import type { ApkCommands } from '../changing/commands.ts';
-import { cacheFolder, type Locations } from '../database/locations.ts';
+import { cacheFolder, type Locations } from '../database/apk-locations.ts';
 
 const CUSTOM = 'customfeeds.list';
 /** As they lie among what was fetched: apk tells an index, and its format, by its name. */

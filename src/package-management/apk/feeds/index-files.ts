@@ -5,7 +5,7 @@ import { isFolder } from '../../../device/is-there.ts';
 import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError } from '../../../errors.ts';
-import { cacheFolder, type Locations } from '../database/locations.ts';
+import { cacheFolder, type Locations } from '../database/apk-locations.ts';
 import { readMasks } from './feed-lines.ts';
 
 /** What decides what the feeds offer: copies of indexes, lists of feeds, keys, architectures. */

@@ -19,7 +19,7 @@ import {
 } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
 import { transactionSlots } from '../../transaction-slots.ts';
-import type { Locations } from '../database/locations.ts';
+import type { Locations } from '../database/apk-locations.ts';
 import type { Installation } from '../installation.ts';
 import type { Simulation } from '../planning/simulation.ts';
 import { readFeeds } from './feed-lines.ts';

@@ -11,7 +11,7 @@ import { limitedGunzip } from '../../limited-gunzip.ts';
 import { readPackageFile } from './apk-file.ts';
 import { readFields, type RecordedFile } from '../database/installed-db.ts';
 import { hasHash } from '../recovery/leftovers.ts';
-import type { Locations } from '../database/locations.ts';
+import type { Locations } from '../database/apk-locations.ts';
 import { scriptsFile } from '../database/record-file.ts';
 import { tarFiles } from '../../../device/tar/tar-files.ts';
 import { tarMember } from '../../../device/tar/tar-writer.ts';

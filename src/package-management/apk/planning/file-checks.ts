@@ -6,7 +6,7 @@ import { listNames } from '../../names.ts';
 import type { PackageContent } from '../package-file/apk-file.ts';
 import { isEssential } from '../database/database.ts';
 import { readFilesOf, readInstalled, type InstalledRecord } from '../database/installed-db.ts';
-import type { Locations } from '../database/locations.ts';
+import type { Locations } from '../database/apk-locations.ts';
 import type { PlannedChange } from './simulation.ts';
 
 /**

@@ -6,7 +6,7 @@ import { systemCode } from '../../../errors.ts';
 import type { PackageDatabase } from '../../database.ts';
 import { combine } from '../database/database.ts';
 import { readInstalled } from '../database/installed-db.ts';
-import type { Locations } from '../database/locations.ts';
+import type { Locations } from '../database/apk-locations.ts';
 import { openRecord, scriptsFile, streamRecord } from '../database/record-file.ts';
 import { parseWorld, type World } from '../database/world.ts';
 

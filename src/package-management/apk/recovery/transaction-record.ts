@@ -2,7 +2,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { overwriteFile, parseJson, replaceFile } from '../../../device/durable-file.ts';
-import type { Locations } from '../database/locations.ts';
+import type { Locations } from '../database/apk-locations.ts';
 import { plannedChange } from '../planning/simulation.ts';
 
 const record = v.object({

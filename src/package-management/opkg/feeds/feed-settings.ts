@@ -24,7 +24,7 @@ import {
   type GarbageLine,
 } from '../../feed-settings.ts';
 import { ADVICE } from '../../problem.ts';
-import { configFiles, type OpkgConfig } from '../config.ts';
+import { configFiles, type OpkgConfig } from '../opkg-config.ts';
 import { editFeedLines, parseFeedLine } from './feed-lines.ts';
 import { damagedBy, faultInList, isPacked, notAList } from './lists-backup.ts';
 import { copyList, copyOrRemove } from './lists.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../listing.ts';
 import { isPackageName, isOfApp } from '../../names.ts';
 import { isPresent } from '../../database.ts';
-import type { OpkgConfig } from '../config.ts';
+import type { OpkgConfig } from '../opkg-config.ts';
 import { statusFileIn, type Installation } from '../installation.ts';
 import { listFiles } from './lists.ts';
 import { readParagraphs, readPieces } from './paragraphs.ts';

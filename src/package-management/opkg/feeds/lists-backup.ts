@@ -11,7 +11,7 @@ import { downloadFault } from '../../failure.ts';
 import { isWebPage, WEB_PAGE, type FeedFault } from '../../feed-settings.ts';
 import type { FailedFeed, FeedLists } from '../../manager.ts';
 import { ADVICE } from '../../problem.ts';
-import type { OpkgConfig } from '../config.ts';
+import type { OpkgConfig } from '../opkg-config.ts';
 import { copyList, copyOrRemove } from './lists.ts';
 import { readParagraphs } from './paragraphs.ts';
 

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../../errors.ts';
 import { cutLine } from '../../listing.ts';
 import type { Offer } from '../../manager.ts';
-import type { OpkgConfig } from '../config.ts';
+import type { OpkgConfig } from '../opkg-config.ts';
 import { compareVersions } from '../compare-versions.ts';
 import { parseStanza } from '../database/stanza.ts';
 import { readParagraphs } from './paragraphs.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { splitParagraphs } from '../database/stanza.ts';
-import type { OpkgConfig } from '../config.ts';
+import type { OpkgConfig } from '../opkg-config.ts';
 import { statusFilesIn, type Installation } from '../installation.ts';
 
 export type PackageRecord = ReturnType<typeof emptyRecord>;

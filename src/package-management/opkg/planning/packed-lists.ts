@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { OpkgConfig } from '../config.ts';
+import type { OpkgConfig } from '../opkg-config.ts';
 import { paragraphsIn, readPieces } from '../feeds/paragraphs.ts';
 import { tooLarge, type PlanBudget } from './budget.ts';
 import { emptyRecord, parseRecord, type PackageRecord } from './package-records.ts';

@@ -3,7 +3,7 @@ import type { Preview, PreviewedChange } from '../../preview.ts';
 import { appOf } from '../../names.ts';
 import { ADVICE, createProblem, type Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
-import type { OpkgConfig } from '../config.ts';
+import type { OpkgConfig } from '../opkg-config.ts';
 import { readControl } from '../database/info-folder.ts';
 import { readIpkControl } from '../package-file/ipk-file.ts';
 import type { Installation } from '../installation.ts';

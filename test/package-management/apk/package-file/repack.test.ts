@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { createLocations } from '../../../../src/package-management/apk/database/locations.ts';
+import { createLocations } from '../../../../src/package-management/apk/database/apk-locations.ts';
 import { packInstalled } from '../../../../src/package-management/apk/package-file/repack.ts';
 import { createTar } from '../../../device/tar.ts';
 import { openFiles } from '../../../support/open-files.ts';

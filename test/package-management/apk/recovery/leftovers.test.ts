@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { loadConfig } from '../../../../src/config/config.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
-import { createLocations } from '../../../../src/package-management/apk/database/locations.ts';
+import { createLocations } from '../../../../src/package-management/apk/database/apk-locations.ts';
 import {
   findLeftovers,
   removeLeftovers,

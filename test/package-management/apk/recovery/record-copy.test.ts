@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { createLocations } from '../../../../src/package-management/apk/database/locations.ts';
+import { createLocations } from '../../../../src/package-management/apk/database/apk-locations.ts';
 import { createRecordCopy } from '../../../../src/package-management/apk/recovery/record-copy.ts';
 import { runCommand } from '../../../device/command.ts';
 import { putAnew } from '../put-anew.ts';

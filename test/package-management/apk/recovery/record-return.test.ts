@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Job } from '../../../../src/jobs/job.ts';
 import type { StepContext } from '../../../../src/jobs/plan.ts';
 import { createDatabaseReader } from '../../../../src/package-management/apk/database/database.ts';
-import { createLocations } from '../../../../src/package-management/apk/database/locations.ts';
+import { createLocations } from '../../../../src/package-management/apk/database/apk-locations.ts';
 import type { Installation } from '../../../../src/package-management/apk/installation.ts';
 import { createRecordCopy } from '../../../../src/package-management/apk/recovery/record-copy.ts';
 import { returnRecords } from '../../../../src/package-management/apk/recovery/record-return.ts';

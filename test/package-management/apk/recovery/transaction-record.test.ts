@@ -5,7 +5,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { createPaths } from '../../../../src/device/paths.ts';
 import { loadConfig } from '../../../../src/config/config.ts';
-import { createLocations } from '../../../../src/package-management/apk/database/locations.ts';
+import { createLocations } from '../../../../src/package-management/apk/database/apk-locations.ts';
 import { createTransactionRecords } from '../../../../src/package-management/apk/recovery/transaction-record.ts';
 
 let own: string;

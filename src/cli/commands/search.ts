@@ -1,5 +1,5 @@
 import { flagIn, listIn, memberIn, numberIn, textIn, textsIn } from '../answer-fields.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../daemon-client.ts';
 import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { isWhole, planQuery } from './plan.ts';
