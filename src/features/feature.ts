@@ -18,7 +18,7 @@ import type { DeviceCheck } from './device-check.ts';
 
 /** What a feature gives to the daemon. `features.ts` lists them; nothing else knows their names. */
 export interface Feature {
-  /** Its part of the API, made anew for each configuration. */
+  /** The feature's part of the API, made anew for each configuration. */
   routes?: (served: Served) => readonly Route[];
   /** What openapi.json says of its answers; asked for with the first request for that. */
   documentation?: (base: string) => Promise<FeatureDocumentation>;

@@ -140,7 +140,7 @@ const MOST_CHARACTERS = 2 * 1024 ** 2;
 interface KeptStatus {
   version: string;
   status: EntryStatus;
-  /** When the script began (`performance.now()`). */
+  /** When the entry script began (`performance.now()`). */
   askedAt: number;
 }
 

@@ -15,7 +15,7 @@ const advisory = v.object({
   ),
   versions: v.array(v.string()),
 });
-/** As JSON. */
+/** Advisories as JSON. */
 export const advisories = v.pipe(v.string(), v.parseJson(), v.array(advisory));
 type Advisory = v.InferOutput<typeof advisory>;
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** What a list of CycloneDX says of one thing in it. */
 export interface Component {
   type: 'application' | 'library' | 'operating-system' | 'device';
-  /** In front of the name, as npm's `@scope`. */
+  /** Group in front of a component's name, as npm's `@scope`. */
   group?: string;
   name: string;
   version: string;
@@ -58,7 +58,7 @@ function licenceOf(text: string): object {
   return { license: SPDX.has(text) ? { id: text } : { name: text } };
 }
 
-/** As a name-based one has it (RFC 9562, version 8). */
+/** A UUID made of a digest (RFC 9562, version 8). */
 function uuidOf(digest: string): string {
   const fields = [
     digest.slice(0, 8),

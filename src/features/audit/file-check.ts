@@ -93,7 +93,7 @@ function wrongRights({ isConfig, mode, uid }: FileRecord, stat: Stats): Differen
   return mode === undefined || (stat.mode & 0o7777) === mode ? undefined : 'mode';
 }
 
-/** Between the file's time and that on record. */
+/** Most seconds between a file's time and that on record. */
 const CLOCK_S = 2;
 
 function hasOwnTime({ owner, times }: FileRecord, stat: Stats, timed: ReadonlySet<string>) {

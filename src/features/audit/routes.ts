@@ -20,7 +20,7 @@ export interface AuditTools {
   stopping: AbortSignal;
 }
 
-/** As much as a form has room for. */
+/** Longest advisories: as much as a form has room for. */
 const MOST_CHARACTERS = 60_000;
 
 /** What is there, held to what is on record. Nothing is written, nothing fetched. */

@@ -63,7 +63,7 @@ async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   try {
     yield* await opendir(folder);
   } catch {
-    // As if it ended there.
+    // A folder that cannot be read on counts as if it ended there.
   }
 }
 

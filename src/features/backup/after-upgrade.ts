@@ -110,12 +110,12 @@ async function writeSettings(
   }
 }
 
-/** As a file has them, one in each line. */
+/** Entries as a file has them, one in each line. */
 function linesOf(entries: readonly string[]): string {
   return entries.map((entry) => `${entry}\n`).join('');
 }
 
-/** Without what differs each time. */
+/** What a set has in it, without what differs each time. */
 function sameContent(set: Manifest): string {
   return JSON.stringify({ ...set, made_at: 0, depotd: '' });
 }

@@ -55,7 +55,7 @@ export function backupPlan(tools: BackupTools, { id, params }: Job): Plan {
           await mkdir(folder, { mode: 0o700 });
           place.write(context, { file, folder, names });
         }),
-        // On record first: after a power cut its name leads to what is left of the file.
+        // The set's name is on record first: it leads to what a power cut leaves of the file.
         isRecorded: true,
       },
       plainCommand('fetch', 'fetch', (context) => {

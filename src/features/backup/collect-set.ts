@@ -130,7 +130,7 @@ async function disabledServices({ manager, paths }: CollectTools): Promise<strin
 /** The owner's files in the daemon's folder: the rest are records of this very device. */
 const OWN_FILES = ['password', 'run-records.json', 'device-id.json', 'feeds-without-upgrades.json'];
 
-/** As the device has it. */
+/** The daemon's state folder as the device has it. */
 export function stateFolder({ root, stateDir }: Pick<Paths, 'root' | 'stateDir'>): string {
   return stateDir.slice(root === '/' ? 0 : root.length);
 }

@@ -22,7 +22,7 @@ export type ReportLine = v.InferOutput<typeof reportLine>;
 /** What a restore does with the packages of a set. */
 interface ComesBack {
   report: ReportLine[];
-  /** To be installed from feeds. */
+  /** Names of packages to be installed from feeds. */
   names: string[];
   /** No feed has them, and the set has. */
   files: PackageFile[];

@@ -32,7 +32,7 @@ const APK: ManagerFiles = {
   database: 'lib/apk(?:/|$)|etc/apk/world',
 };
 
-/** By the manager's name. */
+/** The files of each package manager, by its name; a further one is a further entry. */
 const ALL: Readonly<Record<string, ManagerFiles>> = { opkg: OPKG, apk: APK };
 
 export const MANAGER_FILES = Object.values(ALL);

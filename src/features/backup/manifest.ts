@@ -64,7 +64,7 @@ export const manifestSchema = v.object({
   id: setId,
   made_at: whole,
   reason: v.picklist(REASONS),
-  /** For who opens it by hand. */
+  /** A warning for who opens the set by hand. */
   warning: line,
   depotd: line,
   release: line,

@@ -112,7 +112,7 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
     packed.pipe(unpacked);
     const pieces = leftOpen(unpacked);
     yield* readTar(pieces);
-    // To the end, behind which the checksum of the whole stands.
+    // The set is read to its end, behind which the checksum of the whole stands.
     let bytes = 0;
     for await (const piece of pieces) {
       bytes += piece.length;

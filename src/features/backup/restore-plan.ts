@@ -112,7 +112,7 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
   };
 }
 
-/** Without any nobody knows what is offered. */
+/** Ends the restore if there are no lists: without any nobody knows what is offered. */
 async function needLists(manager: PackageManager, lines: readonly ReportLine[]): Promise<void> {
   if (lines.every(({ state }) => state !== 'not_offered')) return;
   if ((await readListsState(manager.feeds)).state !== 'missing') return;
@@ -126,7 +126,7 @@ function pathOf({ manager }: RestoreTools, context: StepContext, file: string): 
   return join(folder, `${set.files.length + index}.${manager.files.ending}`);
 }
 
-/** In memory if there is room, else beside the set; nobody else can write there either way. */
+/** Unpacks in memory if there is room, else beside the set; nobody else can write there. */
 async function unpack(
   { sets, paths, due, manager }: RestoreTools,
   { id, params }: Job,
@@ -141,7 +141,7 @@ async function unpack(
   const folder = join(isRoomy ? uploads : dirname(file), `.restore-${id}`);
   await due.remember({ backup, ...(params.as === undefined ? {} : { as: params.as }) });
   const set = await unpackSet(file, folder, (await freeBytesOf(dirname(folder))) - RESERVE_BYTES);
-  // By their endings package managers know them.
+  // Package files get endings, by which package managers know them.
   for (const [index] of set.package_files.entries()) {
     const number = set.files.length + index;
     const named = join(folder, `${number}.${manager.files.ending}`);

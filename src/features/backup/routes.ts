@@ -138,7 +138,7 @@ export async function download(file: string, name: string): Promise<Response> {
   });
 }
 
-/** @returns its id */
+/** Receives a set that is sent. @returns its id */
 async function receiveSet(
   { sets, limitBytes }: BackupRouteTools,
   { context, session }: ApiRequest<object>,

@@ -20,7 +20,7 @@ export interface StoredSet {
   manifest: Manifest;
   file: string;
   bytes: number;
-  /** When it was put there, Unix seconds with their fractions: two may come in one. */
+  /** When the set was put there, Unix seconds with fractions: two may come in one. */
   storedAt: number;
 }
 
@@ -32,7 +32,7 @@ export const RESERVE_BYTES = 2 * 1024 ** 2;
 const NOTE = 'backup-folders';
 const noted = v.fallback(v.array(v.string()), []);
 const MOST_FOLDERS = 8;
-/** For a disk that lies still. */
+/** Longest wait for a disk that lies still. */
 const ANSWER_MS = 10_000;
 const NAME = /^(?:depotd-backup-)?([0-9a-f]{32})(\.given)?\.tar\.gz$/;
 
@@ -117,7 +117,7 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
      * @param newest the id of the one that has just been made
      */
     prune: async (newest: string): Promise<void> => {
-      // By the clock it may be the oldest.
+      // By the clock the newest set may be the oldest.
       const rankOf = ({ manifest, storedAt }: StoredSet): number =>
         manifest.id === newest ? Infinity : storedAt;
       const sets = (await setsIn(own, log))

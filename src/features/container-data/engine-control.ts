@@ -83,7 +83,7 @@ export function textOf(holders: readonly Holder[]): string {
 }
 
 export interface EngineWanted {
-  /** Where it must say that it works. */
+  /** The data root in which the engine must say that it works. */
   dataRoot: string;
   /** What must run then. */
   containers: readonly ContainerSummary[];
@@ -91,7 +91,7 @@ export interface EngineWanted {
   mayLack?: boolean;
   /** An engine that works elsewhere is started anew: it may have read the settings too early. */
   mayCorrect?: boolean;
-  /** Called when it answers there, before any container is started here. */
+  /** Called when the engine answers there, before any container is started here. */
   onAnswer?: () => Promise<void>;
 }
 

@@ -22,14 +22,14 @@ const FIND_LONG_PATH =
 /** What a path leads to. Of a path that is not there, its nearest folder that is. */
 export interface Location {
   path: string;
-  /** Without symbolic links, as far as it is there. */
+  /** The path without symbolic links, as far as it is there. */
   real: string;
   kind: 'folder' | 'file' | 'nothing';
   mount: MountEntry;
   /** One place for every way that leads to it: bind mounts, links, subvolumes. */
   location: { device: string; path: string };
   freeBytes: number;
-  /** undefined if the file system makes them as needed. */
+  /** Free inodes; undefined if the file system makes them as needed. */
   freeInodes: number | undefined;
   /** What all files there take; undefined if that says nothing about a copy of them. */
   used: { bytes: number; inodes: number } | undefined;

@@ -75,7 +75,7 @@ interface Gathered {
   content: moves.TargetContent;
 }
 
-/** @returns why the target is bad in any case, if it is */
+/** Gathers the facts of a move. @returns why the target is bad in any case, if it is */
 async function gather(
   { engine, settings, locations, copier }: ContainerHost,
   path: string,

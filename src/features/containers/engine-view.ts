@@ -102,7 +102,7 @@ function containerIn(found: v.InferOutput<typeof listed>) {
       kind: Type,
       /** Name of the volume. */
       name: Name,
-      /** Where it lies on the device. */
+      /** Where the mount's source lies on the device. */
       source: Source,
       isWritable: RW,
     })),

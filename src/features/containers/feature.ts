@@ -8,7 +8,7 @@ import { createRunStates, type RunState } from './app-scripts.ts';
 
 /** What runs in containers on the device, and the containers of apps. */
 export interface ContainersFeature extends Feature {
-  /** For removals, which take them along. */
+  /** The containers of apps, for removals, which take them along. */
   ofApps: (manager: Pick<PackageManager, 'listing'>) => AppContainers;
   /** How the containers of apps run that have a container script and no entry script. */
   runStates: () => Promise<ReadonlyMap<string, RunState>>;

@@ -30,7 +30,7 @@ interface Removal {
 
 /** How long a container gets to end by itself. */
 const GRACE_S = 10;
-/** For a disk that is slow to forget what was on it. */
+/** Longest wait for the engine: a disk may be slow to forget what was on it. */
 const ANSWER_MS = 120_000;
 
 /**

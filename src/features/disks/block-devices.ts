@@ -26,7 +26,7 @@ export interface BlockDevice extends Content {
   /** Device node: `/dev/sda1`, `/dev/mapper/vg-data`. */
   path: string;
   sizeBytes: number;
-  /** Where it is mounted, the oldest mount first. */
+  /** Where the device is mounted, the oldest mount first. */
   mounts: string[];
 }
 

@@ -21,7 +21,7 @@ type Space = Omit<DiskWithSpace, keyof DiskItem>;
 interface Answer {
   fingerprint: string;
   items: Record<string, DiskItem>;
-  /** By kernel name. */
+  /** Mounts of each disk, by its kernel name. */
   mounts: ReadonlyMap<string, readonly string[]>;
   madeAt: number;
 }

@@ -2,19 +2,19 @@
 
 const SECOND = 1000;
 export const LEAST_INTERVAL_S = 30;
-/** Until the server has said one. */
+/** Interval between polls until the server has said one. */
 const USUAL_INTERVAL_S = 300;
 /** Share of an interval by which it is shortened or extended at random. */
 const JITTER = 0.1;
 /** A device that starts is not silent for longer. */
 const MOST_START_S = 900;
-/** With an action that is not over. */
+/** Longest pause of a device that starts with an action that is not over. */
 const START_WITH_ACTION_S = 60;
 /** The pauses after failures double up to so many times. */
 const MOST_DOUBLINGS = 12;
 
 export interface Schedule {
-  /** In seconds, as the server said last; undefined before it did. */
+  /** Interval in seconds, as the server said last; undefined before it did. */
   intervalS: number | undefined;
   /** Upper bound of the owner's, in seconds. */
   mostS: number;

@@ -5,7 +5,7 @@ import type { CallerResponse } from './caller.ts';
 /** Why the proxy itself refuses a request: data, for the caller, the metrics and health. */
 export interface Failure {
   code: ErrorCode;
-  /** For people; never holds a query, a header value or a body. */
+  /** The failure for people; never holds a query, a header value or a body. */
   message: string;
 }
 

@@ -124,7 +124,7 @@ export function responseHeaders(
 /** A policy of the forge's holds, but a browser reports nothing to whom it names. */
 const REPORT = /(^|[;,])\s*report-(?:uri|to)(?=\s|[;,]|$)[^;,]*/gi;
 
-/** @returns undefined if nothing is left */
+/** A header's value on its way back. @returns undefined if nothing is left */
 function valueBack(name: string, value: string, view: () => CallerView): string | undefined {
   if (name === 'link') return rewritePagingLinks(value, view()) || undefined;
   if (name === 'content-security-policy') return value.replace(REPORT, '$1') || undefined;

@@ -1,6 +1,6 @@
 import type { Failure } from './failure.ts';
 
-/** From the requests that went to the forge; nothing is asked for this. Unix seconds. */
+/** Health of the forge by the requests that went there; none is sent for it. Unix seconds. */
 export interface ForgeHealth {
   configured: boolean;
   /** Missing until the first request. */

@@ -23,7 +23,7 @@ const STATUS_CLASSES = ['gone', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
 interface Counts {
   labels: Record<string, string>;
-  /** By class: `2xx`, or `gone`. */
+  /** Requests by class of their status: `2xx`, or `gone`. */
   byStatus: Map<string, number>;
   buckets: number[];
   count: number;

@@ -5,7 +5,7 @@ export interface Route {
   method: string;
   /** `{name}` is a segment, `{name...}` the rest, `{name?}` optional. The label in metrics, too. */
   pattern: string;
-  /** For openapi.json. */
+  /** What openapi.json says of the route. */
   summary: string;
 }
 

@@ -11,7 +11,7 @@ const MOST_APPS = 500;
 const MOST_UNPACKED_BYTES = 1024 ** 3;
 /** A small file may have millions of empty ones. */
 const MOST_MEMBERS = 10_000;
-/** In a light backup, and in one that was written to a disk. */
+/** The list in a light backup of iStore's, and in one that was written to a disk. */
 const LIST = /^(?:\.?\/)?(?:etc\/istore|backup_istore_[0-9-]{1,40})\/app\.list$/;
 const APP = /^app-meta-/;
 

@@ -36,7 +36,7 @@ function placeOf(option: string): UciPlace {
   return { section: 'istore', type: 'istore', option };
 }
 
-/** By the names that the page knows: what is there if the device has it. */
+/** Signs of what a device has, by the names that iStore's page knows. */
 const SIGNS = {
   docker: '/usr/bin/docker',
   sandbox: '/ext_overlay',

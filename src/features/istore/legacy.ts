@@ -55,7 +55,7 @@ interface Servers {
   mirrors: string[];
 }
 
-/** Whose server it is stands in iStore's program alone. */
+/** The servers of iStore's feeds stand in its program alone. */
 function serversIn(program: string): Servers | undefined {
   const valueOf = (name: string): string =>
     new RegExp(`^${name}="?([^"\\n$]*)"?$`, 'm').exec(program)?.[1] ?? '';

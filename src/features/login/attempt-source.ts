@@ -8,7 +8,7 @@ import type { Limit, Limits } from './attempt-limit.ts';
 
 /** Whose log-in attempt it is, and what it is held to. */
 export interface AttemptSource {
-  /** For the log. */
+  /** Address of the client, for the log. */
   address: string;
   limits: Limits;
   /** Does not stand behind strangers. */

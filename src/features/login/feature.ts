@@ -50,7 +50,7 @@ const NOTE = 'open-token';
 /** A page that was open before the daemon's restart goes on with its token. */
 async function exchangeToken(notes: Notes, token: string): Promise<string | undefined> {
   const former = await notes.read(NOTE);
-  // Without room for it the next run takes this one's no more.
+  // Without room for the token the next run takes this one's no more.
   await notes.write(NOTE, token).catch(() => undefined);
   return typeof former === 'string' && former.length >= token.length ? former : undefined;
 }

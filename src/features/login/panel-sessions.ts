@@ -58,7 +58,7 @@ interface Candidate {
 export function createPanelSessions(tools: LookupTools & { rpcd: Rpcd }) {
   const { rpcd, log } = tools;
   const lookups = createSessionLookups(tools);
-  /** By the hash of their key, in the order in which they began. */
+  /** Sessions by the hash of their key, in the order in which they began. */
   const standIns = new Map<string, StandIn>();
 
   const destroy = async (id: string): Promise<void> => {
@@ -104,7 +104,7 @@ export function createPanelSessions(tools: LookupTools & { rpcd: Rpcd }) {
   return {
     find: (headers: Headers) => findBy(headers, lookups.find),
     peek: (headers: Headers) => findBy(headers, lookups.peek),
-    /** In place of those whose cookie the request comes with. */
+    /** Begins a session in place of those whose cookie the request comes with. */
     begin: (headers: Headers, session: RpcdSession, origin: Origin): NewSession => {
       const { id, username } = session;
       for (const key of keysOfCookies(standIns, headers)) end(key);

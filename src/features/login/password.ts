@@ -5,7 +5,7 @@ import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import { replaceFile } from '../../device/durable-file.ts';
 import { createConcurrencyLimit, type ConcurrencyLimit } from '../../device/concurrency-limit.ts';
 
-/** Where somebody stands in line. */
+/** Where somebody who gives a password stands in line. */
 interface Asker {
   /** Does not stand behind strangers. */
   isTrusted: boolean;

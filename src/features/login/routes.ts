@@ -22,7 +22,7 @@ export interface LoginTools {
   log: Log;
 }
 
-/** With an escape that all engines know: clients of openapi.json read it with theirs. */
+/** NUL by an escape that all engines know: clients of openapi.json read it with theirs. */
 const NUL = String.raw`\x00`;
 const WITHOUT_NUL = new RegExp(`^[^${NUL}]*$`);
 

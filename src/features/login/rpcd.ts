@@ -27,7 +27,7 @@ export interface RpcdSession {
   username: string;
   /** LuCI's request-forgery token; none in a session that LuCI did not begin. */
   token: string | undefined;
-  /** By rpcd's access group `depotd`; `root` always may. */
+  /** Whether rpcd's access group `depotd` lets the user read; `root` always may. */
   mayRead: boolean;
   mayWrite: boolean;
 }

@@ -8,16 +8,16 @@ const KEY_IN_ACCEPT = /;\s*depotd-key=([\w-]+)/;
 
 const SECRET_BYTES = 32;
 
-/** For ids and tokens. */
+/** A secret for ids and tokens of sessions. */
 export function randomSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
 /** What begins a session, for its owner alone. Cookies know no ports: neither half does alone. */
 export interface NewSession {
-  /** For the cookie. */
+  /** Half of the session for the cookie. */
   id: string;
-  /** For the header. */
+  /** Half of the session for the header. */
   key: string;
 }
 

@@ -12,7 +12,7 @@ const KNOWN_MS = 300_000;
 interface Lookup {
   session: RpcdSession;
   askedAt: number;
-  /** When it was last found, by a list or by its id. */
+  /** When the session was last found, by a list or by its id. */
   seenAt: number;
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../package-management/failure.ts';
 import { isOff } from '../../http/parameter-schemas.ts';
 
-/** Where the scripts are, and what they get. */
+/** Where the scripts that configure apps are, and what they get. */
 export type ScriptContext = Pick<FeatureContext, 'paths' | 'scriptEnvironment'>;
 
 export function autoconfPlan(context: ScriptContext): Plan {

@@ -32,7 +32,7 @@ const WATCH_MS = 200;
 
 /** Apps and packages: what is installed, and the jobs that change it. */
 export interface PackagesFeature extends Feature {
-  /** For other features that install or remove packages. */
+  /** Tools for other features that install or remove packages. */
   tools: PackageTools;
 }
 

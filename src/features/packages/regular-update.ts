@@ -23,13 +23,13 @@ interface RegularUpdateOptions extends Pick<FeatureContext, 'queue' | 'submit'> 
   now?: () => number;
   /** Milliseconds that pass whatever becomes of the clock. */
   elapsed?: () => number;
-  /** From 0 to 1. */
+  /** Draws a number from 0 to 1. */
   draw?: () => number;
 }
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** After a boot: not all devices of a street that had no power at once. */
+/** Wait after a boot: not all devices of a street that had no power at once. */
 const FIRST_MS = 10 * MINUTE_MS;
 
 export function createRegularUpdate({

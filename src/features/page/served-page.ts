@@ -15,7 +15,7 @@ export interface ServedPage {
   /** Value of the header Content-Security-Policy. */
   policy: string;
   compressed: Unchanging;
-  /** Made for the first of them, and kept: nobody else pays for it. */
+  /** Plain page for clients without gzip, made for the first of them, and kept. */
   plain: () => Unchanging;
 }
 

@@ -16,7 +16,7 @@ export interface Query {
   /** Leaves out packages of the image, what came along, and translations. */
   isAskedOnly: boolean;
   state: 'all' | 'installed' | 'upgradable';
-  /** Empty for any. */
+  /** Tag that is wanted; empty for any. */
   tag: string;
   sort: 'relevance' | 'name' | 'size' | 'time';
 }

@@ -53,7 +53,7 @@ interface Subject {
   packageName: string;
   /** The best first. */
   offers: readonly OfferedPackage[];
-  /** Undefined if it is not installed. */
+  /** The package as installed; undefined if it is not. */
   entry: InstalledPackage | undefined;
   /** What the device's own records say of an installed package. */
   own: PackageDescription | undefined;

@@ -111,7 +111,7 @@ function copyOf(name: string): string {
   return Buffer.from(name, 'latin1').toString('latin1');
 }
 
-/** By name, whatever its case, an app before the package of its name. */
+/** Sorts by name, whatever its case, an app before the package of its name. */
 function sortRows(rows: ReadonlyMap<string, number>): number[] {
   const sorted = [...rows].map(([key, row]) => {
     const isApp = key.endsWith(SEPARATOR);

@@ -13,7 +13,7 @@ export function kindOf(row: Pick<IndexRow, 'name' | 'isApp' | 'isLuciApp' | 'sec
 }
 
 const SECTIONS_FOR_OTHERS = ['libs', 'kernel'];
-/** By name, since apk's lists have no sections. */
+/** Packages for others by name, since apk's lists have no sections. */
 const NAMES_FOR_OTHERS = [
   /^(?:lib(?!reswan|respeed)|kmod-|luci-(?:i18n|lib|mod|proto|compat|base)|kernel$)/,
   /-(?:dev|dbg|src|doc|headers|firmware)$/,

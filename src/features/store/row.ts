@@ -79,7 +79,7 @@ export interface IndexRow {
   isApp: boolean;
   /** Whether the row is an app whose name is that of its package. */
   isLuciApp?: true;
-  /** As people call it; empty if that is the name. */
+  /** The app or package as people call it; empty if that is the name. */
   title: string;
   description: string;
   version: string;

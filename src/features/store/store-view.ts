@@ -154,7 +154,7 @@ function sourceOf({ isLuciApp, ...row }: IndexRow): SourceRow {
   return { ...row, isApp: false, title: '', tags: [], asApp: { ...row, isLuciApp } };
 }
 
-/** With what its own files say of it. */
+/** An installed app with what its own files say of it. */
 function asInstalled(
   row: SourceRow,
   { apps, database, menu }: CatalogSnapshot & Pick<View, 'menu'>,

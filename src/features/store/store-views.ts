@@ -15,7 +15,7 @@ export interface ViewsOptions extends Omit<PackageTools, 'containers'> {
   icons: { version: () => Promise<string>; read: () => Promise<ReadonlySet<string>> };
   /** Gives memory back. */
   release: () => void;
-  /** Default 60 seconds. */
+  /** How long a list that nobody asks for is kept; default 60 seconds. */
   quietMs?: number;
 }
 

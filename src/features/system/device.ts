@@ -75,7 +75,7 @@ async function readAvailableMemory(): Promise<number> {
 
 const MOST_BYTES = 64 * 1024;
 
-/** undefined for a file that is not there or says nothing. */
+/** Text of a small file; undefined if it is not there or says nothing. */
 async function textOf(file: string): Promise<string | undefined> {
   // On a system that is no OpenWrt /tmp/sysinfo is whoever's makes it.
   const text = (await readSmallBytes(file, MOST_BYTES))?.toString() ?? '';

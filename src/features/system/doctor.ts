@@ -2,7 +2,7 @@ import { inTime } from '../../device/disk/patience.ts';
 import { reasonOf } from '../../errors.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 
-/** From the start of all; they run side by side, so that the whole answer has this limit, too. */
+/** Limit of the checks, from their start; side by side, so that the whole answer has it, too. */
 const LIMIT_MS = 800;
 
 /** What one check found, as the interface shows it. */

@@ -11,7 +11,7 @@ interface FollowOptions {
   signal: AbortSignal;
 }
 
-/** In the id of the last event: who comes back with it has all there is. */
+/** The id of the last event ends so: who comes back with it has all there is. */
 export const END_MARK = '.end';
 
 const PIECE_BYTES = 64 * 1024;

@@ -94,7 +94,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
       await confirmations.start();
       hasStarted();
       hasBegun = true;
-      // On a disk that cannot be written they stay until another start.
+      // On a disk that cannot be written copies stay until another start.
       await undo.sweep((id) => needsCopies(queue.get(id))).catch(() => undefined);
     }, context),
     close: () => {

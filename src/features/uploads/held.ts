@@ -10,7 +10,7 @@ import type { ReceivedUpload } from './receive.ts';
 export type HeldUploads = ReturnType<typeof createHeldUploads>;
 
 const MOST_HELD = 4;
-/** From its arrival on. */
+/** How long a file waits for a yes, from its arrival on. */
 export const HELD_S = 15 * 60;
 
 /** @param remove removes a file whose time is over */

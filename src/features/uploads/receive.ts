@@ -17,7 +17,7 @@ export interface ReceivedUpload extends UploadContent {
 }
 
 export interface IncomingFile {
-  /** As the sender wrote it: believed in nothing but its ending. */
+  /** The file's name as the sender wrote it: believed in nothing but its ending. */
   name: string | undefined;
   content: AsyncIterable<Uint8Array>;
   limitBytes: number;

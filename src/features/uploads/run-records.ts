@@ -13,7 +13,7 @@ const record = v.object({
   id: v.string(),
   /** The upload's job; a record without one has the job's id, or is iStore's. */
   job: v.optional(v.string()),
-  /** When it was installed, in Unix seconds. */
+  /** When the upload was installed, in Unix seconds. */
   ts: v.number(),
   md5: v.string(),
   /** The name under which it was sent: for people only. */

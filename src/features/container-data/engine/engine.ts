@@ -73,7 +73,7 @@ export function createContainerEngine(options: ServiceManagerOptions) {
     stopContainer: async (id: string): Promise<void> => {
       await ask({ method: 'POST', path: `/containers/${id}/stop`, timeoutMs: STOP_MS });
     },
-    /** @returns why it could not be started, if so */
+    /** Starts a container. @returns why it could not be started, if so */
     startContainer: async (id: string): Promise<string | undefined> => {
       const path = `/containers/${id}/start`;
       const { status, body } = await need(`start the container ${id}`, { method: 'POST', path });

@@ -79,7 +79,7 @@ function addresses(): string[] {
     .sort();
 }
 
-/** As many of them as the server takes, each whole. */
+/** As many values as the server takes, each whole. */
 function joined(values: readonly string[]): string {
   return values.reduce((text, value) => {
     const longer = text === '' ? value : `${text} ${value}`;
@@ -166,7 +166,7 @@ function attributesIn(text: string): [string, string][] {
     .map(([, key = '', value = '']) => [`own.${key}`, plainText(value)]);
 }
 
-/** Without what could be taken for more than text. */
+/** An attribute's value without what could be taken for more than text. */
 function plainText(value: string): string {
   return value.replace(/[\p{C}<>]/gu, '').trim();
 }

@@ -209,7 +209,7 @@ function decideJob(state: State): Effect[] {
   if (record.end !== undefined || attempts === 0) return [];
   if (restart !== undefined) return decideRestarted(state, restart);
   if (job === undefined) {
-    // Without an id it was never asked for.
+    // Without an id the action's job was never asked for.
     return jobId === undefined ? [] : [{ do: 'end', key, end: FORGOTTEN }];
   }
   const adopted: Effect[] =

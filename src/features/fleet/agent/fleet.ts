@@ -39,7 +39,7 @@ export interface Fleet extends Pick<
 export interface Server {
   client: DdiClient;
   address: Address;
-  /** As `addressKey` makes it. */
+  /** The server's address, as `addressKey` makes it. */
   from: string;
 }
 
@@ -48,11 +48,11 @@ export type Urgency = Pick<Deployment, 'download' | 'update' | 'maintenanceWindo
 
 /** What is known of the server and of the action under way; lost with the daemon. */
 export interface Known {
-  /** Whose words they are, as `addressKey` makes it. */
+  /** The server whose words they are, as `addressKey` makes it. */
   from?: string | undefined;
   etag?: string | undefined;
   links: NonNullable<Poll['_links']>;
-  /** In seconds. */
+  /** The interval between polls, in seconds. */
   intervalS?: number | undefined;
   /** Polls in a row that failed. */
   failures: number;
@@ -77,7 +77,7 @@ export interface Known {
   /** When that was looked at last (by `nowMs`), and the drift that was found. */
   looked?: { from: string; drift: string; atMs: number } | undefined;
   counts: Counts;
-  /** For packages, at the last exchange. */
+  /** Free bytes for packages, at the last exchange. */
   freeBytes?: number | undefined;
 }
 

@@ -7,7 +7,7 @@ import { noticesOf, type Fleet, type Server } from './fleet.ts';
 import { jobOf } from './action-jobs.ts';
 import { lastLines, notify } from './report.ts';
 
-/** Between two notices of progress. */
+/** Pause between two notices of progress. */
 export const PROGRESS_MS = 30_000;
 /** hawkBit takes 1000 entries an action: far fewer are sent, and ever more rarely. */
 const MOST_POSTS = 200;

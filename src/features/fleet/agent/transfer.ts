@@ -66,7 +66,7 @@ async function bytesOf({ downloads }: Fleet, work: Work): Promise<number> {
   return bytes;
 }
 
-/** @returns whether that ended the action */
+/** Records a download that failed. @returns whether that ended the action */
 async function recordFailure(
   { known, log, records }: Fleet,
   key: string,

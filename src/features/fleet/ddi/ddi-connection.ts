@@ -6,7 +6,7 @@ import type { Credentials } from './ddi-credentials.ts';
 
 export interface Call {
   method: 'GET' | 'POST' | 'PUT';
-  /** From the root, with its query. */
+  /** Path of a request from the root, with its query. */
   path: string;
   /** Sent as JSON. */
   body?: object;
@@ -24,7 +24,7 @@ export type Connection = ReturnType<typeof createConnection>;
 const ANSWER_MS = 60_000;
 /** Longest pause between two pieces of a download. */
 const IDLE_MS = 60_000;
-/** At a time: one download beside the questions. */
+/** Most connections to the server: one download beside the questions. */
 const MOST_SOCKETS = 2;
 
 /**

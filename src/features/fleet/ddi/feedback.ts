@@ -8,7 +8,7 @@ export interface Feedback {
     | 'rejected'
     | 'canceled'
     | 'closed';
-  /** Default: not yet. */
+  /** How the action has ended; default: not yet. */
   finished?: 'success' | 'failure';
   code?: number | undefined;
   details?: readonly string[];

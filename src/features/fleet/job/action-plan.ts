@@ -158,7 +158,7 @@ async function recordEnd(
   if (job.verdict === undefined) return;
   const { state, error: message, errorCode, exitCode } = job.verdict;
   const isRepeatable = state === 'interrupted' && !hasBegun(job);
-  // After the reboot it begins again.
+  // After the reboot the action begins again.
   if (isRepeatable && (records.find(key)?.attempts ?? 0) < MOST_ATTEMPTS) return;
   const why: Pick<ActionEnd, 'result' | 'errorCode'> =
     limitS === undefined

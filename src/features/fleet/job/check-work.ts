@@ -26,12 +26,12 @@ const checked = slots('the check', {
         path: v.string(),
         name: v.string(),
         version: v.string(),
-        /** In the place of a newer version. */
+        /** Whether the package comes in the place of a newer version. */
         isOlder: v.optional(v.boolean(), false),
       }),
     ),
     install: v.array(v.string()),
-    /** To be upgraded, and not there. */
+    /** Names of packages that are to be upgraded, and are not there. */
     absent: v.optional(v.array(v.string()), []),
   }),
 });

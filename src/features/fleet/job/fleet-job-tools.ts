@@ -18,7 +18,7 @@ export interface FleetJobTools
   reach: (token?: string) => Promise<void>;
   /** What the server knows of the device. */
   attributes: () => Promise<Readonly<Record<string, string>>>;
-  /** As somebody stops a task. */
+  /** Stops a job, as somebody stops a task. */
   stop: (jobId: string) => Promise<unknown>;
 }
 

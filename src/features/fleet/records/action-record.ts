@@ -5,7 +5,7 @@ import { workSchema } from '../rollout/work.ts';
 const endSchema = v.object({
   result: v.picklist(['success', 'failure', 'canceled', 'downloaded']),
   message: v.string(),
-  /** As a job's `error_code`. */
+  /** Code of the failure, as a job's `error_code`. */
   errorCode: v.optional(v.string()),
   exitCode: v.optional(v.number()),
   /** Unix seconds. */
@@ -14,7 +14,7 @@ const endSchema = v.object({
 export type ActionEnd = v.InferOutput<typeof endSchema>;
 
 export const recordSchema = v.object({
-  /** As `actionKey` makes it. */
+  /** The action's key, as `actionKey` makes it. */
   key: v.string(),
   /** The server's address, as `addressKey` makes it: nobody else is sent the end. */
   from: v.string(),

@@ -157,7 +157,7 @@ function downloadOf({ sha256, bytes, label, ending }: FoundFile): WantedFile {
   return { sha256, bytes, label, ending };
 }
 
-/** By content. Packages stand before programs. */
+/** The files of an action, each content once. Packages stand before programs. */
 function uniqueFiles(files: readonly FoundFile[]): WorkFile[] {
   const found = new Map<string, WorkFile>();
   for (const { kind, ...file } of files) {
@@ -211,7 +211,7 @@ export function titleOf(chunks: readonly Chunk[]): string {
   return unique(titles).sort().join(', ').slice(0, 200);
 }
 
-/** Without what a terminal or a log would take for more than text. */
+/** A text of the server's without what a terminal or a log takes for more than text. */
 export function shown(text: string, most = 128): string {
   return text.replace(/[^\p{L}\p{N}\p{M}\p{P}\p{S} ]/gu, '').slice(0, most);
 }

@@ -24,11 +24,11 @@ export function createFastPath(options: FastPathOptions): ConnectionHook {
 export interface FastPathOptions {
   /** Answers the request, or returns false and has not touched the response. */
   handle: (request: PlainRequest, response: CallerResponse) => boolean;
-  /** For the first request of a connection, from its beginning. */
+  /** Limit for the first request of a connection, from its beginning. */
   firstRequestMs: number;
-  /** For the next request, from the end of an answer. */
+  /** Limit for the next request, from the end of an answer. */
   keepAliveMs: number;
-  /** For a client that reads nothing of its answer. */
+  /** Limit for a client that reads nothing of its answer. */
   stalledMs: number;
 }
 

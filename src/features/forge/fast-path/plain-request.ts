@@ -12,7 +12,7 @@ export interface PlainRequest extends CallerRequest {
 
 /** The next request of a connection mostly has the very same bytes there, and shares them. */
 export interface PlainHeaders extends CommonPart {
-  /** As sent, with the ends of the line before and of the last one. */
+  /** The headers as sent, with the ends of the line before and of the last one. */
   block: string;
   rawHeaders: HeaderLines;
   headers: Record<string, string>;

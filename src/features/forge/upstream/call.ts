@@ -42,10 +42,10 @@ export interface CallFailure extends Failure {
 
 /** Limits in milliseconds. */
 export interface Timeouts {
-  /** From the first look-up of the name until the connection, with TLS, stands. */
+  /** Limit from the first look-up of the name until the connection, with TLS, stands. */
   connectMs: number;
-  /** From the request's last byte to the answer's first; bytes of a body start it again. */
+  /** Limit from the request's last byte to the answer's first; bytes of a body renew it. */
   firstByteMs: number;
-  /** Between two pieces of a body, also for the caller's taking them. */
+  /** Limit between two pieces of a body, also for the caller's taking them. */
   idleMs: number;
 }

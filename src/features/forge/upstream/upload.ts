@@ -6,7 +6,7 @@ export type Upload = ReturnType<typeof createUpload>;
 interface UploadOptions {
   body: RequestBody;
   socket: Socket;
-  /** Called whenever bytes went on. */
+  /** Called whenever bytes of the upload went on. */
   moved: () => void;
 }
 

@@ -5,9 +5,9 @@ import { luciSubjectOf } from '../../../package-management/names.ts';
 
 /** Where an application of LuCI is in LuCI's menu. */
 export interface MenuEntry {
-  /** As LuCI's menu calls it; empty if it has no word for it. */
+  /** The application as LuCI's menu calls it; empty if it has no word for it. */
   title: string;
-  /** Its path below LuCI, such as `admin/services/transmission`. */
+  /** The page's path below LuCI, such as `admin/services/transmission`. */
   path: string;
 }
 
