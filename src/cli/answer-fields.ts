@@ -6,7 +6,7 @@ function fieldsOf(body: unknown): Fields {
   return typeof body === 'object' && body !== null ? (body as Fields) : {};
 }
 
-/** Empty if there is none. */
+/** Text of a field of an answer; empty if there is none. */
 export function textIn(body: unknown, name: string): string {
   const value = fieldsOf(body)[name];
   return typeof value === 'string' ? value : '';
@@ -30,7 +30,7 @@ export function textsIn(body: unknown, name: string): string[] {
   return listIn(body, name).filter((entry): entry is string => typeof entry === 'string');
 }
 
-/** Undefined for what is no JSON. */
+/** The answer's JSON; undefined for what is none. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -64,7 +64,7 @@ function parse(words: string[]): { values: Values; positionals: string[] } {
   }
 }
 
-/** In words of its own, which are said in other languages. */
+/** What is wrong with an option's value, in words that are said in other languages. */
 function valueProblem(error: unknown): unknown {
   const [, written = '', name = ''] = /'(?:-., )?(--([\w-]+))/.exec(reasonOf(error)) ?? [];
   const found = ALL_OPTIONS[name];

@@ -12,7 +12,7 @@ export const DEFAULT_BASE = '/cgi-bin/panel';
 
 /** Where the daemon answers. */
 export interface Target {
-  /** As the user wrote it, for messages. */
+  /** The daemon's address as the user wrote it, for messages. */
   url: string;
   connection: Pick<RequestOptions, 'host' | 'port' | 'socketPath'>;
   isTls: boolean;

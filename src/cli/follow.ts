@@ -22,7 +22,7 @@ export interface FollowOptions {
   patienceMs: number;
 }
 
-/** Where a reader is. */
+/** Where the reader of a task's log is. */
 interface Place {
   /** Bytes of the log that were handed on. */
   offset: number;
@@ -111,7 +111,7 @@ async function readStream(options: FollowOptions, place: Place): Promise<Stop> {
   }
 }
 
-/** In a while a stream may find room again. */
+/** In a while an event stream may find room again. */
 async function poll(options: FollowOptions, place: Place): Promise<Stop> {
   try {
     for (let round = 0; round < POLLS; round += 1) {

@@ -9,7 +9,7 @@ export type Parameters = Readonly<Record<string, string | readonly string[]>>;
 
 /** Who is logged in. */
 export interface LoginSession {
-  /** As the header Cookie has it. */
+  /** The session as the header Cookie has it. */
   cookie: string;
   /** The second half of the session; LuCI's own has none. */
   key?: string | undefined;
@@ -19,10 +19,10 @@ export interface Call {
   target: Target;
   method: 'GET' | 'HEAD' | 'POST';
   path: string;
-  /** In the query of a read; in the body of a change: passwords stand in no server's log. */
+  /** Parameters are in the query of a read, the body of a change: no server logs passwords. */
   parameters?: Parameters;
   session?: LoginSession | undefined;
-  /** In the place of parameters. */
+  /** A streamed body in the place of parameters. */
   body?: StreamedBody;
 }
 
@@ -33,7 +33,7 @@ export interface StreamedBody {
   content: Readable;
 }
 
-/** Until an answer begins, and within a stream, where a sign of life comes every 15 s. */
+/** Longest wait for an answer, and within a stream, where a sign of life comes every 15 s. */
 const SILENCE_MS = 45_000;
 
 /**

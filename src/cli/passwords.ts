@@ -15,7 +15,7 @@ export interface Secrets {
 
 interface Streams {
   input: NodeJS.ReadableStream & { isTTY?: boolean };
-  /** Where a person reads. */
+  /** Where the person who types a password reads. */
   output: NodeJS.WritableStream;
   /** What Ctrl-C does, on a line of its own. */
   atInterrupt: () => void;

@@ -26,7 +26,7 @@ export function createSavedLogins(runtimeDir: string | undefined) {
     return (await isOurs(folder)) ? folder : undefined;
   };
   return {
-    /** @returns undefined if none is kept */
+    /** @returns the log-in for a daemon; undefined if none is kept */
     load: async (target: Target): Promise<LoginSession | undefined> => {
       const folder = await findFolder();
       return folder === undefined ? undefined : readSession(fileIn(folder, target));

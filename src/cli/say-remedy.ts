@@ -52,7 +52,7 @@ async function suggestName(client: Client, name: string): Promise<string | undef
   );
 }
 
-/** As the page has it: one text for each code, and some that fit better. */
+/** The remedy as the page has it: one text for each code, and some that fit better. */
 function remedyIn(
   { look }: Pick<CommandContext['output'], 'look'>,
   { code, subject, remedy }: Problem,

@@ -1,6 +1,6 @@
 export interface ServerEvent {
   event: string;
-  /** Empty if the event has none. */
+  /** Id of the event; empty if it has none. */
   id: string;
   data: unknown;
 }

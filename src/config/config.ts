@@ -18,7 +18,7 @@ export function valuesOf<Options extends OptionTable>(
 ): ValuesOf<Options> {
   const values = config[name];
   if (values === undefined) throw new Error(`cannot read the section ${name}: nobody brings it`);
-  // Made by this very table.
+  // The section's values were made by this very table.
   return values as ValuesOf<Options>;
 }
 

@@ -104,7 +104,7 @@ function readOverrides(overrides: string[], { tables, problems }: Reading): Sett
   return [...settings.values()];
 }
 
-/** undefined if there is no such option */
+/** Whether the option is a list; undefined if there is none of that name */
 function acceptsList(table: OptionTable | undefined, name: string): boolean | undefined {
   return table !== undefined && Object.hasOwn(table, name) ? table[name]?.isList : undefined;
 }

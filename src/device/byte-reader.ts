@@ -19,7 +19,7 @@ export function createByteReader(source: AsyncIterable<Buffer>) {
     return bytes;
   };
   return {
-    /** At least one byte and at most so many. @throws an Error at the end of the stream */
+    /** Reads at least one byte, at most so many. @throws an Error at the end of the stream */
     readSome,
     /** Exactly so many bytes; undefined at the end. @throws an Error if it ends in between */
     read: async (count: number): Promise<Buffer | undefined> => {

@@ -23,7 +23,7 @@ export function createConcurrencyLimit(
   limit: Readonly<{ most: number; mostWaiting: number; busy: string }>,
 ): ConcurrencyLimit {
   const { most, mostWaiting, busy } = limit;
-  /** By client; whose turn is next comes first. */
+  /** Queues by client; whose turn is next comes first. */
   const queues = new Map<string, Waiting[]>();
   let running = 0;
   let waiting = 0;

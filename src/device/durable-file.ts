@@ -38,7 +38,7 @@ export async function replaceFile(
     }
     await rename(temporary, file);
   } catch (error) {
-    // On a full disk it holds the room that others need.
+    // On a full disk the temporary file holds the room that others need.
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
@@ -103,7 +103,7 @@ export async function readJson(file: string): Promise<unknown> {
   return parseJson(await readFile(file, 'utf8').catch(() => ''));
 }
 
-/** For a schema to judge: undefined for what is no JSON. */
+/** JSON for a schema to judge; undefined for what is none. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

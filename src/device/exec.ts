@@ -25,7 +25,7 @@ export async function startDetached(command: Command, outputDescriptor: number) 
   child.stdin.on('error', () => undefined);
   return {
     pid: child.pid,
-    /** To its standard input, which the other one closes. */
+    /** Writes to the standard input of the process, which the other one closes. */
     say: (text: string): void => void child.stdin.write(text),
     finishInput: (text: string): void => void child.stdin.end(text),
     /** Resolves at the end of the process, with its exit code unless a signal ended it. */
@@ -33,7 +33,7 @@ export async function startDetached(command: Command, outputDescriptor: number) 
   };
 }
 
-/** In a process group of its own, with no other environment. */
+/** Options of a start in a process group of its own, with no other environment. */
 function ownGroup({ cwd, environment: env }: Command) {
   const bare = { extendEnv: false, detached: true, reject: false, buffer: false } as const;
   return { cwd, env, ...bare };

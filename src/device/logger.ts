@@ -9,7 +9,7 @@ export function createLogger({
   environment,
   giveUp,
 }: {
-  /** As in `daemon.warning`. */
+  /** Syslog's priority, as in `daemon.warning`. */
   priority: string;
   environment: Record<string, string>;
   /** Is given what no logger took. */

@@ -59,7 +59,7 @@ export async function isPrivateFolder(path: string): Promise<boolean> {
 
 const READ_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const STICKY = 0o1000;
-/** As the kernel has it (path_resolution(7)). */
+/** Most links on one way, as the kernel has it (path_resolution(7)). */
 export const MOST_LINKS = 40;
 
 /**

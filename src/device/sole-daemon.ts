@@ -129,7 +129,7 @@ async function waitForHolder({ folder, processes }: ClaimOptions, deadline: numb
   }
 }
 
-/** As `replaceFile` names and makes what is to take the place of a record. */
+/** Files as `replaceFile` names and makes what is to take the place of a record. */
 const UNFINISHED =
   /^[a-z0-9][a-z0-9-]*(?:\.(?:json|apk|sh|cjs)|(?:\.tar|\.before(?:\.2)?)?\.gz)?\.\d{1,7}\.new$/;
 

@@ -16,7 +16,7 @@ export function findSyslogLink(): SyslogLink {
   if (hasPrefixReader) return 'prefix';
   const stderr = statOf(2);
   if (stderr !== undefined && journalStream === `${stderr.dev}:${stderr.ino}`) return 'prefix';
-  // Without `stdout` procd leads that nowhere.
+  // Without `stdout` procd leads a daemon's output nowhere.
   const isPiped = stderr?.isFIFO() === true && statOf(1)?.isFIFO() === true;
   return isPiped && nameOf(process.ppid) === 'procd' ? 'procd' : 'none';
 }

@@ -15,12 +15,12 @@ export interface UsignKey {
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
-/** undefined for what is no public key. */
+/** A public key of usign's; undefined for what is none. */
 export function parseUsignKey(text: string): UsignKey | undefined {
   return parse(text, KEY_BYTES);
 }
 
-/** undefined for what is no signature. */
+/** A signature of usign's; undefined for what is none. */
 export function parseUsignSignature(text: string): UsignKey | undefined {
   return parse(text, SIGNATURE_BYTES);
 }

@@ -72,7 +72,7 @@ function keyOf(address: string | undefined): string {
   return address === undefined || isLoopback(address) ? LOCAL : networkOf(address);
 }
 
-/** By network, the oldest connection first. */
+/** Connections by network, the oldest first. */
 type Groups = Map<string, Set<Connection>>;
 
 function add(groups: Groups, key: string, connection: Connection): void {

@@ -25,7 +25,7 @@ import { refuseUnreadable } from './unreadable.ts';
 /** Listeners can change while the daemon runs; connections on one that stays are not touched. */
 export type Listeners = ReturnType<typeof createListeners>;
 
-/** From the end of the answer: a body that it did not wait for has to end within that. */
+/** Limit from the end of an answer: a body that it did not wait for has to end by then. */
 const UNREAD_BODY_MS = 10_000;
 /** The system accepts so many more, so that the listener's own bounds decide. */
 const SPARE_CONNECTIONS = 24;

@@ -8,7 +8,7 @@ export interface Metric {
 }
 
 export interface Sample {
-  /** From a bounded set, never from a request. */
+  /** Labels of a figure, from a bounded set, never from a request. */
   labels?: Readonly<Record<string, string>>;
   value: number;
   /** What a histogram's samples have behind the name of their family. */

@@ -5,7 +5,7 @@ import { DepotError, reasonOf } from '../errors.ts';
 
 /** A file on its way in. */
 export interface FilePart {
-  /** As the sender wrote it. */
+  /** The file's name as the sender wrote it. */
   name: string | undefined;
   content: AsyncIterable<Uint8Array>;
 }

@@ -11,7 +11,7 @@ const pack = promisify(gzip);
 export async function packed({ headers: asked }: Request, answer: Response): Promise<Response> {
   const { headers, status } = answer;
   const isJson = headers.get('content-type')?.startsWith('application/json') === true;
-  // Kept packed, as the page's texts are.
+  // An answer that is kept packed, as the page's texts are.
   if (headers.has('content-encoding')) return answer;
   if (!isJson || status !== 200 || !acceptsGzip(asked.get('accept-encoding') ?? '')) return answer;
   const body = bodyOf(answer);

@@ -56,7 +56,7 @@ export function checkCoding(request: Request): void {
   );
 }
 
-/** From the headers alone (RFC 9112, section 6). */
+/** Whether a request has a body, from the headers alone (RFC 9112, section 6). */
 function hasBody({ headers }: Request): boolean {
   return (
     headers.get('transfer-encoding') !== null || Number(headers.get('content-length') ?? 0) > 0
@@ -69,7 +69,7 @@ function collect(search: URLSearchParams): Map<string, string[]> {
   return values;
 }
 
-/** As a schema lets them through: an array if the parameter may be repeated. */
+/** Parameters as a schema lets them through: an array if one may be repeated. */
 export type CheckedParameters = Record<string, string | string[] | undefined>;
 
 /**

@@ -46,7 +46,7 @@ export function clientOf(context: Context) {
 }
 
 function viaOf(socket: Ends | undefined): 'unix' | 'loopback' | 'network' {
-  // By its listener: a connection that has gone has no address either.
+  // A unix socket is known by its listener: a connection that has gone has no address.
   if (typeof socket?.server?.address() === 'string') return 'unix';
   return isLoopback(socket?.remoteAddress) ? 'loopback' : 'network';
 }

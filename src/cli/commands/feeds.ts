@@ -3,7 +3,7 @@ import { flagIn, listIn, memberIn, numberIn, textIn } from '../answer-fields.ts'
 import { printRows, type CommandContext } from '../command-context.ts';
 import { formatTime } from '../terminal/table.ts';
 
-/** Where packages come from. */
+/** The command `feeds`: where packages come from. */
 export async function listFeeds(context: CommandContext): Promise<number> {
   const feeds = listIn(await context.client.get('admin/store/feeds'), 'feeds');
   return printRows(context, feeds, {

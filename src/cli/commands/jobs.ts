@@ -146,7 +146,7 @@ async function followAll(context: CommandContext, ids: readonly string[]): Promi
   return failures;
 }
 
-/** @returns whether it was done */
+/** Follows a task to its end. @returns whether it was done */
 async function followToEnd(context: CommandContext, id: string): Promise<boolean> {
   const { client, output, invocation } = context;
   const write = invocation.given.has('json') ? () => Promise.resolve() : output.printLog;
@@ -211,7 +211,7 @@ function verdictOf(
   const duration =
     stoppedAt === undefined ? '' : word(` after ${formatSpan(stoppedAt - startedAt)}`);
   if (error === '') return `${word(command)}: ${word(state)}${duration}`;
-  // Its error begins with what it was to do.
+  // The task's error begins with what it was to do.
   const what = error.startsWith(`cannot ${kind} `) ? '' : `${word(command)}: `;
   return `${word(error)} (${what}${word(state)}${duration})`;
 }

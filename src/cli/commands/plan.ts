@@ -204,7 +204,7 @@ function missingIn(plan: unknown): number {
   return Math.max(0, -(numberIn(plan, 'free_after_bytes') ?? 0), ...said);
 }
 
-/** On one line; one a line if they are too long for the terminal. */
+/** The sums on one line; one a line if they are too long for the terminal. */
 function formatSums(
   plan: unknown,
   { columns = Infinity, word = (text) => text }: TableLook,

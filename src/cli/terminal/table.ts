@@ -22,7 +22,7 @@ const OF_OTHERS = [
 ];
 const asItIs = (text: string): string => text;
 
-/** Between columns. */
+/** Blanks between the columns of a table. */
 const GAP = 2;
 /** The last column is wrapped if so much is left for it; else each row becomes a block. */
 const LEAST_LAST_COLUMNS = 24;
@@ -114,7 +114,7 @@ export function formatFields(
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** In one line, and with the width that it is shown in. */
+/** A cell in one line, and with the width that it is shown in. */
 function oneLine(text: string): string {
   return inert(text.replace(/\p{Cc}+/gu, ' '));
 }

@@ -12,7 +12,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** As much of its beginning as so many columns have room for. */
+/** As much of a text's beginning as so many columns have room for. */
 export function fitting(text: string, columns: number): string {
   let found = '';
   let width = 0;

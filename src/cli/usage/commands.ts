@@ -195,7 +195,7 @@ export function isCommand(word: string): word is CommandName {
 
 export type Shell = keyof typeof COMMANDS.completion.words;
 
-/** In a common type, for those who go through all of them. */
+/** A command in a common type, for those who go through all of them. */
 export function commandText(name: CommandName) {
   const text: CommandText = COMMANDS[name];
   return { form: '', options: [], ...text };

@@ -38,7 +38,7 @@ function wordsOf(command: CommandName): readonly string[] {
   return command === 'help' ? COMMAND_NAMES : Object.keys(commandText(command).words ?? {});
 }
 
-/** With two dashes; without a command those that all take. */
+/** Options with two dashes; without a command those that all take. */
 function optionsOf(command?: CommandName): string[] {
   const own = command === undefined ? [] : commandText(command).options;
   return [...own, ...Object.keys(COMMON_OPTIONS)].map((name) => `--${name}`);
@@ -189,7 +189,7 @@ function fishOption(name: string, { short, argument, values, meaning }: OptionTe
   ].join(' ');
 }
 
-/** For single quotes of a shell: a quote becomes a typographic one. */
+/** A text for single quotes of a shell: a quote becomes a typographic one. */
 function quoted(text: string): string {
   return text.replaceAll("'", '’');
 }

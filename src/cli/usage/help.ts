@@ -3,7 +3,7 @@ import { COMMON_OPTIONS, optionForm, ownOption, type OptionText } from './option
 import type { Output } from '../terminal/output.ts';
 import { hanging, wrap } from '../terminal/width.ts';
 
-/** If nobody says how wide the terminal is, such as in a pipe. */
+/** Width of the help if nobody says how wide the terminal is, such as in a pipe. */
 const USUAL_COLUMNS = 80;
 /** Below that two columns are hard to read, and so are longer lines than that. */
 const [LEAST_COLUMNS, MOST_COLUMNS] = [40, 100];

@@ -83,7 +83,7 @@ export function optionForm(name: string, { short, argument }: OptionText): strin
   return short === undefined ? long : `-${short}, ${long}`;
 }
 
-/** In a common type, for those who go through all of them. */
+/** An option in a common type, for those who go through all of them. */
 export function ownOption(name: OwnOption): OptionText {
   return OWN_OPTIONS[name];
 }

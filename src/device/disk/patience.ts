@@ -78,7 +78,7 @@ export function shareAnswers<Answer>(
   };
 }
 
-/** For a disk that lies still. */
+/** Longest wait for a disk that lies still. */
 const ANSWER_MS = 10_000;
 
 /**

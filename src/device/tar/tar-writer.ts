@@ -1,7 +1,7 @@
 /** A member of a tar archive (tar(5), ustar). */
 export interface TarEntry {
   name: string;
-  /** Default a plain file. */
+  /** Type of the entry; default a plain file. */
   type?: '0' | '2' | '5';
   mode: number;
   uid?: number;

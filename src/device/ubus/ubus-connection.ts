@@ -49,14 +49,14 @@ interface Reply extends UbusReply {
 
 interface Request {
   wanted: Wanted;
-  /** As far as it has come. */
+  /** The reply as far as it has come. */
   reply: Reply;
   resolve: (reply: Reply) => void;
 }
 
 interface UbusOptions {
   socketPath: string;
-  /** For all of it, counted from now. */
+  /** Limit for all calls of the connection, counted from now. */
   timeoutMs: number;
 }
 

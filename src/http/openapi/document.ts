@@ -123,7 +123,7 @@ function operationOf(
 const IN_FORM =
   'What the form has may stand in the address as well, but for passwords and sessions.';
 
-/** For clients that write no token into an address, nor into a form. */
+/** The header for clients that write no token into an address, nor into a form. */
 const TOKEN_HEADER = {
   name: 'X-CSRF-Token',
   in: 'header',

@@ -56,7 +56,7 @@ export const ATTACHED = { 'Content-Disposition': 'attachment, with a name' } as 
 export interface PassedInterface {
   tag: { name: string; description: string };
   securitySchemes: JsonObject;
-  /** By path, from the root of this host, and method in lower case. */
+  /** Operations by path, from the root of this host, and method in lower case. */
   paths: Record<string, JsonObject>;
 }
 

@@ -24,7 +24,7 @@ export async function createSchemaConverter() {
       delete converted.$schema;
       return hoist(converted, components) as JsonObject;
     },
-    /** By their titles. */
+    /** Schemas by their titles. */
     components,
   };
 }
