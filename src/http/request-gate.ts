@@ -19,7 +19,7 @@ interface Followed {
   isHeld: boolean;
   /** Gives the newest request what the parser found of its body. */
   deliver: () => void;
-  /** Told of the bytes of bodies that pass. */
+  /** Hears how many bytes of bodies pass. */
   sweep: (bytes: number) => void;
 }
 

@@ -56,7 +56,7 @@ export function revalidated(request: Request, body: Body, etag = etagOf(body)): 
     : withBody(body, { status: 200, headers });
 }
 
-/** When a place in the queue may be free again. */
+/** Seconds after which a place in the queue may be free again. */
 const RETRY_AFTER_S = '10';
 
 /** What is refused with more than a status and a sentence. */

@@ -7,7 +7,7 @@ export type Access = 'open' | 'session';
 
 /** The session that a request comes from; its token is what changing requests must carry. */
 export interface Session {
-  /** Whose it is; empty if there is only one user. */
+  /** User whose session it is; empty if there is only one. */
   user: string;
   token: string;
   /** The token of the daemon's former run, for pages still open; undefined if there was none. */
@@ -62,7 +62,7 @@ export interface Route {
 interface RouteOptions<Entries extends v.ObjectEntries> {
   path: string;
   summary: string;
-  /** Default: none. */
+  /** Parameters of the route; default: none. */
   params?: Entries;
   bodyOnly?: readonly string[];
   handle: (

@@ -25,7 +25,7 @@ interface Unreadable {
   why: string;
 }
 
-/** By Node's code. */
+/** Answers to what Node's parser refuses, by Node's code. */
 const UNREADABLE: Record<string, Unreadable> = {
   HPE_HEADER_OVERFLOW: {
     code: 'header_too_large',

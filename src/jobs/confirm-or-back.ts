@@ -14,14 +14,14 @@ export type Outcome = 'confirmed' | 'back' | 'unknown';
 
 export interface ConfirmOrBackOptions {
   notes: Notes;
-  /** Name of the note. */
+  /** Name of the note in which changes wait to be confirmed. */
   note: string;
   queue: Pick<Queue, 'all' | 'get' | 'onChange'>;
   processes: Pick<Processes, 'bootId'>;
   log: Log;
   /** Seconds to confirm an ended job in; one that failed may have left a part of its change. */
   secondsOf: (job: Job) => number | undefined;
-  /** Safe to be called again. One that throws is called again until it does not. */
+  /** Takes the change back; safe to be called again, as it is until it does not throw. */
   back: (job: Job) => Promise<void>;
   /** Seconds since the boot. */
   uptimeS?: () => number;
@@ -117,7 +117,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions) {
     },
     /** Whether the job waits to be confirmed, or goes back at the moment. */
     isOpen: (id: string): boolean => entries.get(id)?.state === 'waiting',
-    /** Unix seconds; undefined unless the job waits to be confirmed. */
+    /** When a job goes back, Unix seconds; undefined unless it waits to be confirmed. */
     confirmBy: (id: string): number | undefined => {
       const entry = entries.get(id);
       if (entry?.state !== 'waiting' || goesBack(id) || isOver(id)) return undefined;

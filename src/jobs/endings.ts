@@ -50,7 +50,7 @@ async function saveEnd({ journal, log }: EndingOptions, ended: Job): Promise<str
   }
 }
 
-/** For a job whose record does not name its holder. */
+/** Stands for the holder of a job whose record does not name one. */
 const NOBODY = { pid: 0, startTicks: 0, bootId: '', isOnTerminal: false };
 
 /**

@@ -61,6 +61,6 @@ const MOST_CHARACTERS = 1000;
 export function sentence(text: string): string {
   const line = text.replace(/\p{Cc}+/gu, ' ').trim();
   if (line.length <= MOST_CHARACTERS) return line;
-  // Between characters: UTF-16 has some as two, of which one alone is none.
+  // The cut lies between characters: UTF-16 has some as two, of which one alone is none.
   return `${line.slice(0, MOST_CHARACTERS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -62,7 +62,7 @@ function keyOf({ lane, subject }: Pick<Job, 'lane' | 'subject'>): string {
 
 export interface Pruned {
   isNeeded: (job: Job) => boolean;
-  /** Told of each that goes. */
+  /** Called for each job that is forgotten. */
   forgotten: (id: string) => void;
 }
 

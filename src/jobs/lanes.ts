@@ -51,7 +51,7 @@ export function createLanes(run: (job: Job) => Promise<void>) {
       const rest = (lines.get(job.lane) ?? []).filter((other) => other !== job);
       lines.set(job.lane, rest);
     },
-    /** How many wait, in all lanes. */
+    /** How many jobs wait, in all lanes. */
     count: (): number => [...lines.values()].flat().length,
     /** No job begins until the work is done. */
     after: (work: Promise<void>): void => {

@@ -42,7 +42,7 @@ export function slots<Entries extends v.ObjectEntries>(
       if (found !== undefined) return found;
       throw new DepotError('internal', `cannot go on: the record of ${owner} is damaged`);
     },
-    /** What is not named stays as it is. */
+    /** Writes slots; one that is not named stays as it is. */
     write: ({ memory }: Remembering, more: Partial<Value>): void => {
       Object.assign(scope.forWriting(memory as Content), more);
     },

@@ -66,7 +66,7 @@ export interface CommandStep extends StepBase {
   command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;
   /** Whether another exit code than 0 fails the job at once; else a later step judges. */
   mustSucceed: boolean;
-  /** What such a failure means; default: a sentence with the exit code. */
+  /** What a failure of the command means; default: a sentence with the exit code. */
   failure?: (context: StepContext) => Promise<DepotError>;
   /**
    * Looks after the command while it runs, also when another daemon takes it up.

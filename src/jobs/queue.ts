@@ -119,7 +119,7 @@ export function createQueue(options: QueueOptions) {
     },
     /** Jobs that have ended are not forgotten while this says that they are needed. */
     keepWhile: (isNeeded: (job: Job) => boolean): void => void (pruned.isNeeded = isNeeded),
-    /** Told of each one that is. */
+    /** Has a listener called for each job that is forgotten. */
     onForget: (listener: (id: string) => void): void => void (pruned.forgotten = listener),
     /** Puts on record that the end of a job has been seen; one that has not ended is let be. */
     dismiss: (id: string) => dismiss(options, index.get(id)),

@@ -41,7 +41,7 @@ export async function createTaskLogs(folder: string) {
     fileOf,
     exitFileOf,
     size,
-    /** At most `most` bytes from `offset`. */
+    /** Reads at most `most` bytes of a log from `offset`. */
     read: (id: string, offset: number, most: number): Promise<Buffer> =>
       readPart(fileOf(id), most, offset).catch(ifThere(Buffer.alloc(0))),
     /** Begins an empty log. */
@@ -70,7 +70,7 @@ export async function createTaskLogs(folder: string) {
       };
       wakes.once(fileOf(id), wake);
       signal?.addEventListener('abort', wake, { once: true });
-      // Before the size is looked at, so that no write falls between the two.
+      // The watch begins before the size is looked at, so that no write falls between the two.
       const watcher = watchPath(fileOf(id), () => void checkSize());
       const timer = setTimeout(wake, timeoutMs);
       try {

@@ -24,7 +24,7 @@ export interface Texts {
 type Carried = Pick<Texts, 'sentences'> & Partial<Texts>;
 
 export interface Language extends SpokenLanguage {
-  /** As its speakers write it. */
+  /** Name of the language as its speakers write it. */
   name: string;
 }
 

@@ -171,7 +171,7 @@ export interface UpgradeOfAll extends UpgradeChoice {
 export interface LeftPackage {
   name: string;
   reason: 'firmware' | 'held' | 'feed';
-  /** For `feed`: the one that gives no upgrades. */
+  /** The feed that gives no upgrades, for the reason `feed`. */
   feed?: string;
 }
 

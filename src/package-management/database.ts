@@ -29,7 +29,7 @@ export interface InstalledPackage {
   comesWith?: readonly string[];
   /** Virtual names that the package stands for. */
   provides: string[];
-  /** Unix seconds; 0 if the database does not say. */
+  /** When it was installed, Unix seconds; 0 if the database does not say. */
   installedAt: number;
 }
 

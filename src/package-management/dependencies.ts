@@ -142,7 +142,7 @@ function wantedBy(entry: InstalledPackage | undefined): string[][] {
   return [...(entry?.depends ?? []), ...(entry?.recommends ?? [])];
 }
 
-/** What was not there before; those that need others before them. */
+/** Packages that were not there before; those that need others before them. */
 export function packagesThatCame(before: PackageDatabase, after: PackageDatabase): string[] {
   const names = [...after.values()]
     .filter((entry) => isPresent(entry) && !isPresent(before.get(entry.name)))

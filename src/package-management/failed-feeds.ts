@@ -20,7 +20,7 @@ export interface ListsState {
 
 const OLD_MS = 7 * 86_400_000;
 
-/** Said by a job that fetches them. */
+/** Sentence of a job that fetches missing lists. */
 export const LACKING_LISTS =
   'the lists of the feeds are not there, as after a boot: they are fetched first';
 export const OLD_LISTS =
@@ -37,7 +37,7 @@ export async function readListsState(
   // Without a feed there is nothing that could be missing.
   if (times.length === 0) return { state: feeds.length === 0 ? 'fresh' : 'missing' };
   const updatedAt = Math.min(...times);
-  // By a clock that was far ahead they say as little as old ones.
+  // Lists by a clock that was far ahead say as little as old ones.
   const isOld = Math.abs(now - updatedAt * 1000) > OLD_MS;
   return { state: isOld ? 'old' : 'fresh', updatedAt };
 }
@@ -103,7 +103,7 @@ export function noListsFailure(failed: readonly FailedFeed[]): Failure {
 
 /** A signature, and what is no list, may have several causes, which ask for different things. */
 const AMBIGUOUS: readonly (ProblemCode | undefined)[] = ['signature', 'damaged_package', undefined];
-/** What could not be fetched. */
+/** A signature that could not be fetched. */
 const SIGNATURE_FILE = /^[^)]*\.sig\): /;
 /** More say the same, or keep the owner waiting. */
 const MOST_EXPLAINED = 3;

@@ -18,7 +18,7 @@ export interface Failure {
   package?: string;
   /** The cause with names and figures, as a clause: `no feed offers demo`. */
   reason: string;
-  /** One sentence; by default the one of the code. */
+  /** What the owner can do, one sentence; by default that of the code. */
   remedy?: string;
 }
 
@@ -30,7 +30,7 @@ export interface FailedCommand {
   names: readonly string[];
 }
 
-/** How much of a command's output is read for that: what went wrong comes last. */
+/** How much of a command's output is read for an explanation: what went wrong comes last. */
 export const EXPLAINED_BYTES = 64 * 1024;
 
 /** @param purpose `install demo`: what could not be done */

@@ -26,7 +26,7 @@ export interface FeedSettings {
   adopt: (feed: Feed, folder: string) => Promise<void>;
   /** Removes the feed's list. */
   forget: (feed: Feed) => Promise<void>;
-  /** Safe to do again. @throws DepotError unavailable, no_space */
+  /** Writes a change of feeds; safe to do again. @throws DepotError unavailable, no_space */
   write: (change: FeedChange) => Promise<void>;
   /** Files and folders of the feeds' settings and keys, and those of their lists. */
   files: () => Promise<{ settings: readonly string[]; lists: readonly string[] }>;
@@ -39,7 +39,7 @@ export interface FeedSettings {
    * @throws DepotError bad_request for what is no key, or would replace another one
    */
   newKeyName: (text: string, folder: string) => Promise<string | undefined>;
-  /** Safe to do again. */
+  /** Adds the key of a feed; safe to do again. */
   addKey: (name: string, text: string) => Promise<void>;
   removeKey: (name: string) => Promise<void>;
 }
@@ -58,7 +58,7 @@ export interface ConfiguredFeed extends Feed {
 /** A line that the package manager does not understand. */
 export interface GarbageLine {
   file: string;
-  /** From 1. */
+  /** Number of the line, from 1. */
   line: number;
   text: string;
   reason: string;
@@ -79,7 +79,7 @@ export type FeedChange =
   | { verb: 'set'; name: string; isEnabled: boolean };
 
 export interface FeedState {
-  /** Unix seconds; missing without a list. */
+  /** When the list was fetched, Unix seconds; missing without one. */
   updatedAt?: number;
   /** The id of the key that signed the list; undefined if the list does not name it. */
   keyId?: string;

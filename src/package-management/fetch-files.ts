@@ -46,12 +46,12 @@ export async function fetchChecked(
 const PREFIX = 'feed-';
 
 interface FetchOptions extends Pick<FetchTools, 'environment'> {
-  /** Where the files go. */
+  /** Folder that the fetched files go to. */
   folder: string;
   signal: AbortSignal;
 }
 
-/** For each file, from the start of the program. */
+/** Limit for each file, from the start of the program. */
 const LIMIT_MS = 120_000;
 /** A download that brings no byte for so long is given up. */
 const SILENCE_S = 20;
@@ -91,7 +91,7 @@ async function isFull(folder: string): Promise<boolean> {
   return (await freeBytesOf(folder)) < LEAST_FREE_BYTES;
 }
 
-/** What is written in pieces does not fill the last of them. */
+/** Free bytes of a full disk: what is written in pieces does not fill the last of them. */
 const LEAST_FREE_BYTES = 8 * 1024;
 
 /** @returns what went wrong, if something did */

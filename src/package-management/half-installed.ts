@@ -12,7 +12,7 @@ function isNewlyHalf(entry: InstalledPackage, before: InstalledPackage | undefin
   return entry.state !== 'installed' && wasOtherwise;
 }
 
-/** By its own name, or because another package stands for it. */
+/** Whether a package is installed by its own name, or because another one stands for it. */
 export function isInstalled(database: PackageDatabase, name: string): boolean {
   if (database.get(name)?.state === 'installed') return true;
   return [...database.values()].some(

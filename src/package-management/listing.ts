@@ -70,7 +70,7 @@ export interface PackageRecord {
   files: readonly string[];
   /** Configuration files, which an upgrade and a removal leave as their owner has them. */
   config: readonly string[];
-  /** Unix seconds; 0 if nothing says it. */
+  /** When it was installed, Unix seconds; 0 if nothing says it. */
   installedAt: number;
 }
 

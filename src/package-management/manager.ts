@@ -96,9 +96,9 @@ export interface Offer {
 export interface PackageChange {
   verb: 'install' | 'upgrade' | 'remove';
   names: readonly string[];
-  /** To install a package file instead: its absolute path, and the package in it. */
+  /** A package file to install instead: its absolute path, and the package in it. */
   file?: { path: string; name: string; installedBytes?: number | undefined };
-  /** To be removed: they need each other in a circle, and nothing else needs any of them. */
+  /** Whether names to be removed need each other in a circle, and nothing else needs them. */
   isCircle?: boolean;
 }
 
@@ -178,15 +178,15 @@ export interface TransactionSteps {
 
 export type PlannedPackage = Pick<PreviewedChange, 'action' | 'name' | 'diskBytes'>;
 export interface Repair {
-  /** To be removed again. */
+  /** Packages to be removed again. */
   came: readonly string[];
-  /** To be configured once more. */
+  /** Packages to be configured once more. */
   half: readonly string[];
 }
 
 /** The lists of what feeds offer. One that cannot be fetched well leaves the one that was there. */
 export interface FeedLists {
-  /** Before the fetch: what is there is kept. */
+  /** Keeps the lists that are there, before new ones are fetched. */
   backUp: () => Promise<void>;
   /**
    * After the fetch: the feeds that sent no good list, and why; their old lists are back. Called
@@ -201,9 +201,9 @@ export interface FeedLists {
 export interface FailedFeed {
   feed: Feed;
   reason: string;
-  /** Default `damaged_package`: it sent no list that can be used. */
+  /** Code of the failure; default `damaged_package`: no list that can be used was sent. */
   code?: ProblemCode;
-  /** Default: the one of the code. */
+  /** What the owner can do; default: the remedy of the code. */
   remedy?: string;
 }
 export interface PackageFiles {
@@ -221,7 +221,7 @@ export interface InspectedFile {
   version: string;
   /** Each entry is one dependency: the names that would satisfy it. */
   depends: readonly (readonly string[])[];
-  /** What it takes when it is installed; absent if it does not say. */
+  /** Bytes that the package takes when it is installed; absent if it does not say. */
   installedBytes?: number | undefined;
 }
 
@@ -231,7 +231,7 @@ export interface SelfUpgradeSupport {
   pack: (name: string, target: string) => Promise<void>;
   /** Text of shell functions (POSIX sh); self-upgrade/watch.sh says which. */
   script: string;
-  /** One line each, which the function `read_manager_settings` reads. */
+  /** Settings of the self-upgrade, a line each, which `read_manager_settings` reads. */
   settings: readonly string[];
 }
 

@@ -74,7 +74,7 @@ export function createNameBudget(): NameBudget {
   };
 }
 
-/** For a message: `a, b and 3 more`. */
+/** Names for a message: `a, b and 3 more`. */
 export function listNames(names: readonly string[], most: number): string {
   const more = names.length > most ? ` and ${names.length - most} more` : '';
   return `${names.slice(0, most).join(', ')}${more}`;

@@ -23,7 +23,7 @@ export function createNoUpgrades(paths: Pick<Paths, 'stateDir'>) {
     new Set(v.parse(names, await readJson(file)));
   return {
     read,
-    /** Safe to do again. */
+    /** Has a feed give upgrades, or none; safe to do again. */
     set: async (feed: string, isSet: boolean): Promise<void> => {
       const feeds = await read();
       if (feeds.has(feed) === isSet) return;

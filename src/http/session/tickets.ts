@@ -15,7 +15,7 @@ const MOST_TICKETS = 256;
 
 /** @param now milliseconds of a clock that is never set back */
 export function createTickets(now: () => number = () => performance.now()) {
-  /** By their hash, oldest first. */
+  /** Tickets by their hash, oldest first. */
   const tickets = new Map<string, { path: TicketPath; headers: Headers; issuedAt: number }>();
   const removeOld = (): void => {
     for (const [key, { issuedAt }] of tickets) {

@@ -14,7 +14,7 @@ const QUEUED_GROWTH_BYTES = 384;
 
 interface Waiting {
   line: string;
-  /** To be made before the job counts as recorded. */
+  /** Mark to be made before the job counts as recorded. */
   newMark?: string | undefined;
   /** Whether the reserve is there for it. */
   isEnd: boolean;
@@ -27,7 +27,7 @@ interface WriterOptions {
   file: JournalFile;
   marks: JobMarks;
   jobs: readonly Job[];
-  /** How many the file has already. */
+  /** How many lines the journal's file has already. */
   lines: number;
 }
 

@@ -53,7 +53,7 @@ export async function openJournal(
     return {
       /** The jobs that were on disk when the journal was opened, oldest first. */
       jobs,
-      /** What was set aside when it was opened. */
+      /** Records that were set aside when the journal was opened. */
       damaged,
       /** How many jobs that waited were let go, since they were more than may wait. */
       dropped: content.dropped,

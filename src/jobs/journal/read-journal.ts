@@ -19,7 +19,7 @@ export interface DamagedLine {
 export interface JournalLimits {
   /** How many ended jobs are kept; the newest are. */
   mostEnded: number;
-  /** How many that wait; the oldest are. A former version accepted any number. */
+  /** How many jobs that wait are kept; the oldest are. A former version accepted any number. */
   mostQueued: number;
 }
 
@@ -76,7 +76,7 @@ export function readJournal(file: string, limits: JournalLimits) {
     dropped: jobs.dropped(),
     /** Where the last line ends that was acknowledged: a power cut may have left half of one. */
     end: torn?.before ?? end,
-    /** How many there are, also of records that newer ones replaced. */
+    /** How many lines there are, also of records that newer ones replaced. */
     lines,
   };
 }
@@ -167,7 +167,7 @@ interface Line {
   text: string;
   /** Counted from 1. */
   number: number;
-  /** Where it begins in the file, and where it ends. */
+  /** Where a line begins in the file, and where it ends. */
   start: number;
   offset: number;
   /** Whether an empty line stands before it. */

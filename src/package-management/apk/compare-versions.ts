@@ -25,7 +25,7 @@ export function isVersion(text: string): boolean {
   }
 }
 
-/** In the order in which they may follow each other. */
+/** Kinds of tokens, in the order in which they may follow each other. */
 const KINDS = [
   'initial',
   'digits',

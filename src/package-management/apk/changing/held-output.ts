@@ -8,7 +8,7 @@ const LOOK_MS = 2000;
 const PATIENCE_MS = 10_000;
 /** O_ACCMODE of open(2). */
 const ACCESS_MODE = 0o3;
-/** From asking a process to end to ending it. */
+/** Time from asking a process to end to ending it. */
 const GRACE_MS = 5000;
 
 /**
@@ -56,7 +56,7 @@ export function endHolders({ job, note }: Pick<StepContext, 'job' | 'note'>): ()
   return () => clearInterval(timer);
 }
 
-/** By its command line: an interpreter may stand before its path. */
+/** Whether a process is apk, by its command line: an interpreter may stand before its path. */
 async function isApk(pid: number): Promise<boolean> {
   const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
   return line

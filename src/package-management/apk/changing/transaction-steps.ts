@@ -217,7 +217,7 @@ const CUT_OFF: Failure = {
   remedy: 'What it began is taken back or finished: start the task again.',
 };
 
-/** When nobody waits for the outcome of the job any more. */
+/** Pause until nobody waits for the outcome of the job any more. */
 const LATER_MS = 50;
 
 /**

@@ -15,7 +15,7 @@ export async function installedMs(packages: string, name: string): Promise<numbe
   );
 }
 
-/** In Unix seconds; 0 if nothing says it. */
+/** When a package was installed, Unix seconds; 0 if nothing says it. */
 export async function installTime(packages: string, name: string): Promise<number> {
   return Math.floor(((await installedMs(packages, name)) ?? 0) / 1000);
 }

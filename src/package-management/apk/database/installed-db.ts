@@ -12,7 +12,7 @@ export interface RecordedFile {
   path: string;
   /** `Q1` and the base64 of 20 bytes; empty if there is none. */
   hash: string;
-  /** Where they are not root's and 0644. */
+  /** Mode and owner where they are not 0644 and root's. */
   mode?: number;
   uid?: number;
 }
@@ -115,7 +115,7 @@ function createParser(path: string, { filesOf, onFile, onFields }: ReadOptions) 
 
   return {
     damage,
-    /** One line, without its end. */
+    /** Reads one line, without its end. */
     line: (chunk: Buffer, from: number, end: number): void => {
       number += 1;
       if (end === from) {

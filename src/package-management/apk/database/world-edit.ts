@@ -24,7 +24,7 @@ export async function editWorld(
   });
 }
 
-/** As apk sorts it. */
+/** The order of world's entries, as apk sorts them. */
 function byName(one: WorldEntry, other: WorldEntry): number {
   return one.name < other.name ? -1 : Number(one.name > other.name);
 }

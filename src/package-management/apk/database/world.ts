@@ -11,7 +11,7 @@ export interface World {
 }
 
 export interface WorldEntry extends Dependency {
-  /** As it stands there. */
+  /** The entry as it stands in world. */
   text: string;
 }
 
@@ -46,7 +46,7 @@ function hasVersion({ operator, version }: Dependency): boolean {
   return operator === '' || isHash(operator) || isVersion(version);
 }
 
-/** In the order and form in which apk writes it. */
+/** Text of world in the order and form in which apk writes it. */
 export function formatWorld(entries: readonly WorldEntry[]): string {
   return entries.map(({ text }) => `${text}\n`).join('');
 }

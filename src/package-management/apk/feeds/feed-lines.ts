@@ -140,7 +140,7 @@ export function nameFeeds(
   });
 }
 
-/** From the shortest to the longest. */
+/** Names for a feed that its URL has, from the shortest to the longest. */
 function namesFrom(url: string): string[] {
   const words = url
     .replace(/^\w+:\/\//, '')

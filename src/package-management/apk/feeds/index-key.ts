@@ -63,7 +63,7 @@ export async function readKeyFiles(folder: string) {
   );
 }
 
-/** undefined for what is no public key. */
+/** A public key in PEM; undefined for what is none. */
 export function parsePem(text: string): KeyObject | undefined {
   try {
     return /^-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(text.trim())

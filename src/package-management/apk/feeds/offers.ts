@@ -52,7 +52,7 @@ export function createOffers(source: FeedSource): Offers {
   };
 }
 
-/** By name, the best first. `apk fetch` takes what is masked, too. */
+/** Offers by name, the best first. `apk fetch` takes what is masked, too. */
 export type Offers = (
   names: readonly string[],
   options?: { withMasked?: boolean },

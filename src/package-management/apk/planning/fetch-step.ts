@@ -51,7 +51,7 @@ export function gatherStep(planning: Act, { keep, lock, fetching, ...ready }: Ga
 
 /** What is fetched without a holder and a terminal around it, which cost more than it does. */
 const SMALL_BYTES = 512 * 1024;
-/** After that somebody may want to see how far it is. */
+/** Limits of a quick fetch: after that somebody may want to see how far it is. */
 const QUICK_LIMITS = { timeoutMs: 5000, maxBytes: 64 * 1024 };
 
 /** Fetches what the plan needs into the cache, and `fetchSmall` did not. */

@@ -22,7 +22,7 @@ export function checkPlan(plan: Simulation, wanted: Wanted): void {
 interface Wanted {
   change: PackageChange;
   database: PackageDatabase;
-  /** What the firmware's image brought. */
+  /** Packages that the firmware's image brought. */
   image: ReadonlySet<string>;
 }
 
@@ -41,7 +41,7 @@ export function findRefusal(plan: Simulation, wanted: Wanted): Refusal | undefin
   return staying && { purpose: `remove ${staying.package}`, ...staying };
 }
 
-/** In the product's words, for messages: `install demo`. */
+/** A change in the product's words, for messages: `install demo`. */
 export function purposeOf({ verb, names, file }: PackageChange): string {
   return `${verb} ${file?.name ?? names.join(', ')}`;
 }
@@ -134,7 +134,7 @@ function cameWithThose(database: PackageDatabase, names: readonly string[]): Set
   return found;
 }
 
-/** What is asked to go goes: else apk drops it from world, and may upgrade it on the way. */
+/** Packages that are asked to go and stay: apk drops them from world, and may upgrade them. */
 function findStaying(
   { changes, kept }: Simulation,
   { change, database }: Wanted,

@@ -44,9 +44,9 @@ export async function measureRoom(
   const folder = await cache();
   const sum = (amounts: readonly number[]): number => amounts.reduce((all, one) => all + one, 0);
   return {
-    /** What the root grows by. */
+    /** Bytes that the root grows by. */
     disk: Math.max(0, sum(sizes.map(({ diskBytes }) => diskBytes))),
-    /** What is fetched to the cache, which mostly lies in memory. */
+    /** Bytes that are fetched to apk's cache, which mostly lies in memory. */
     download: sum(sizes.map(({ downloadBytes = 0 }) => downloadBytes)),
     free: await freeBytesAt(root),
     freeInCache: await freeBytesAt(folder),

@@ -58,7 +58,7 @@ export function createRecordCopy(locations: Locations) {
       }
     },
     world: readWorldCopy,
-    /** undefined if nothing was saved. */
+    /** The record of before; undefined if nothing was saved. */
     database: async (): Promise<PackageDatabase | undefined> => {
       const world = await readWorldCopy();
       const version = fileVersionSync(installedCopy);
@@ -81,7 +81,7 @@ async function keepFile(file: string, copy: string): Promise<boolean> {
   const target = await realpath(file).catch(() => file);
   const [now, kept] = await Promise.all([stat(target), stat(copy)].map(unlessAbsent));
   if (now === undefined || (now.ino === kept?.ino && now.dev === kept.dev)) return false;
-  // As triggers mostly are.
+  // A file that is as empty as its copy, as triggers mostly are.
   if (now.size === 0 && kept?.size === 0) return false;
   return renew(copy, (temporary) => link(target, temporary)).catch(
     // The daemon's folder is on another disk, or the file system has no such names.

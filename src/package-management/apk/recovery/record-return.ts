@@ -9,7 +9,7 @@ import { readWhole } from '../database/soundness.ts';
 import type { Installation } from '../installation.ts';
 import { hasPowerGone } from './recovery.ts';
 
-/** As apk writes its records. */
+/** Mode with which apk writes its records. */
 const MODE = 0o644;
 
 /**

@@ -37,7 +37,7 @@ export async function ownLockFile(path: string): Promise<void> {
 /** Somebody may put their lock file in its place again, in between. */
 const MOST_ATTEMPTS = 5;
 
-/** What of the installation it takes to be let in. */
+/** What of opkg's installation it takes to get its lock. */
 interface Entrance {
   lockFile: string;
   lockHolder: () => Promise<number | undefined>;

@@ -10,7 +10,7 @@ import { endsWell, parseStatus } from './status-file.ts';
 
 /** The self-upgrade's watcher knows them, too. */
 export const COPY_NAMES = ['opkg-status.before.gz', 'opkg-status.before.2.gz'] as const;
-/** As depotd wrote it before it compressed the copy. */
+/** Name of the copy as depotd wrote it before it compressed that. */
 export const PLAIN_COPY_NAME = 'opkg-status.before';
 /** Largest status file, that of a device with 100,000 packages. */
 const MAX_STATUS_BYTES = 64 * 1024 ** 2;

@@ -19,7 +19,7 @@ export async function editStatus(statusFile: string, edit: (paragraph: string) =
   if (edited !== text) await rewriteFile(statusFile, edited);
 }
 
-/** As opkg ends each of them. */
+/** Paragraphs of the status file, each with the end that opkg gives it. */
 export function joinParagraphs(paragraphs: readonly string[]): string {
   return paragraphs.map((paragraph) => `${paragraph}\n\n`).join('');
 }

@@ -30,7 +30,7 @@ import { damagedBy, faultInList, isPacked, notAList } from './lists-backup.ts';
 import { copyList, copyOrRemove } from './lists.ts';
 
 const CUSTOM = 'customfeeds.conf';
-/** As they lie among what was fetched. */
+/** Names of a feed's list and signature among what was fetched. */
 const [LIST, SIGNATURE] = ['list', 'list.sig'];
 /** Largest list unpacked, which has to be in memory as a whole to be verified. */
 const MOST_UNPACKED_BYTES = 128 * 1024 ** 2;
@@ -155,7 +155,7 @@ async function readSetup(files: readonly string[]) {
   return { feeds, garbage };
 }
 
-/** One line is switched on, and all that are active off. */
+/** Files whose lines change: one line is switched on, and all that are active off. */
 async function filesToSwitch(
   files: readonly string[],
   { name, isEnabled }: { name: string; isEnabled: boolean },

@@ -75,7 +75,7 @@ function withCause(failed: FailedFeed, output: string): FailedFeed {
   return { ...failed, reason: `its list could not be fetched: ${downloadFault(exitCode)}` };
 }
 
-/** Where the copy lies. */
+/** Note that says where the copy of the lists lies. */
 const NOTE = 'lists-copy';
 const copyRecord = v.object({ folder: v.string() });
 /** Written last when the lists are kept: a list fetched afterwards changed after it. */
@@ -124,7 +124,7 @@ async function faultOf(
 /** RFC 1952: how a gzip member starts. */
 const GZIP_HEAD = Buffer.of(0x1f, 0x8b);
 
-/** By its head alone: a list is as large as its feed likes. */
+/** Whether a list is packed, by its head alone: it is as large as its feed likes. */
 export async function isPacked(file: string): Promise<boolean> {
   return (await readPart(file, GZIP_HEAD.length)).equals(GZIP_HEAD);
 }

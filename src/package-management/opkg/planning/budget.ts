@@ -15,7 +15,7 @@ export const PLAN_LIMITS = { steps: 400_000, entries: 50_000, depth: 500 } as co
  */
 export function createPlanBudget(purpose: string) {
   const used = { steps: 0, entries: 0, depth: 0 };
-  /** By feed, in parts of the limits. */
+  /** What each feed's packages took, in parts of the limits. */
   const shares = new Map<string, number>();
   const use = (kind: keyof typeof PLAN_LIMITS, count: number, feed: string): void => {
     used[kind] += count;

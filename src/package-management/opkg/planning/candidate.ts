@@ -115,7 +115,7 @@ interface MissingQuery {
   candidate: Candidate;
   /** opkg looks at a name once in each of the two: asked again, it finds nothing missing. */
   mark: 'isSearched' | 'isResolved';
-  /** What has to be installed first, in that order; added to. */
+  /** Packages that have to be installed first, in that order; added to. */
   found: Candidate[];
 }
 

@@ -6,7 +6,7 @@ import { namesIn, reachableNames, type RecordSources } from './relations.ts';
 /** A name that opkg has met: of a package, or of something that packages provide. */
 export interface Name {
   name: string;
-  /** undefined until a package of that name was met. */
+  /** Packages of that name; undefined until one was met. */
   packages: Candidate[] | undefined;
   providedBy: Name[];
   /** Packages that both conflict with it and replace it. */

@@ -85,7 +85,7 @@ interface Attempt {
   simulation: Simulation;
 }
 
-/** What is short for all counts for what is short for one package. */
+/** Problems with a shortage for all in place of that for one package. */
 function withShortage(problems: readonly Problem[], shortage: Problem | undefined): Problem[] {
   if (shortage === undefined) return [...problems];
   const ofPackage = problems.find(({ code }) => code === 'no_space')?.package;
@@ -116,7 +116,7 @@ function foreignArchitectures(lists: PackedLists, { architectures }: OpkgConfig,
 
 type Present = ReadonlyMap<string, Candidate>;
 
-/** As it is now: candidates change their state. */
+/** What is present now: candidates change their state. */
 function presentIn(known: KnownPackages): Present {
   const there = known.candidates().filter(isThere);
   return new Map(there.map((candidate) => [candidate.record.name, candidate]));
@@ -150,7 +150,7 @@ function changesBetween(
   return changes;
 }
 
-/** What goes says in its own control file what it takes, or else the list of its feed. */
+/** Changes with sizes: a removed package's control file says its size, or its feed's list. */
 async function withSizes(
   changes: readonly PreviewedChange[],
   { before, lists, infoDir }: { before: Present; lists: PackedLists; infoDir: string },

@@ -18,7 +18,7 @@ export function parseDependencies(
 ) {
   return splitList(text).map((entry) => ({
     kind,
-    /** As the field has it, for messages; cut. */
+    /** The dependency as the field has it, for messages; cut. */
     text: cutLine(entry),
     /** Alternatives of a dependency: one of these is enough. */
     anyOf: entry
