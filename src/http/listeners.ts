@@ -33,7 +33,7 @@ const SPARE_CONNECTIONS = 24;
 /** Who answers: the configuration in force, or what stands in for it. */
 export interface Answering {
   handle: RequestListener;
-  /** Has each new connection first; undefined if nothing does. */
+  /** The hook that has each new connection first; undefined if there is none. */
   hook: ConnectionHook | undefined;
 }
 
@@ -79,7 +79,7 @@ export function createListeners(options: ListenerOptions) {
       log.info({ address: `unix:${path}` }, 'listening for root');
     },
     // Compared by listener, not by path: another listener may have the path by now.
-    /** Whether a connection came in there. */
+    /** Whether a connection came in at the owner's socket. */
     isForOwner: ({ server }: Ends): boolean => server !== undefined && server === owner?.server,
     /** Takes no more connections and waits for answers under way, at most `graceMs`. */
     close: async (graceMs: number): Promise<void> => {

@@ -37,7 +37,7 @@ export async function waitForLock(
 /** What begins in one step of a job and ends in a later one, beside what is between. */
 export interface Ahead<Result> {
   begin: (context: StepContext) => void;
-  /** Begins now if it was not begun. */
+  /** Awaits the work for the job; begins it now if that was not done ahead. */
   end: (context: StepContext) => Promise<Result>;
 }
 

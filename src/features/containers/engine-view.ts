@@ -1,5 +1,9 @@
 import * as v from 'valibot';
-import { askEngine, type EngineAnswer, type EngineQuestion } from '../../device/engine/api.ts';
+import {
+  askEngine,
+  type EngineAnswer,
+  type EngineQuestion,
+} from '../../device/engine/engine-api.ts';
 
 const ANSWER_MS = 3000;
 /** Most containers that are looked at; no device runs so many. */

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir, rename, rmdir, unlink, type FileHandle } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
-import { refusalIn, type EngineAnswer } from '../../device/engine/api.ts';
+import { refusalIn, type EngineAnswer } from '../../device/engine/engine-api.ts';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import { isPlainFolder } from './data-folders.ts';
 import type { EngineView } from './engine-view.ts';

@@ -14,7 +14,7 @@ export interface UndoPreview extends ChangePreview {
   undo: {
     /** Files that go back, as the device has them. */
     files: string[];
-    /** Where what was replaced lies: what is in memory is gone after a boot. */
+    /** Where the replaced things lie: what is in memory is gone after a boot. */
     keptIn?: 'disk' | 'memory' | 'flash';
   };
 }

@@ -73,7 +73,7 @@ const NO = {
   program: 'It ran a program, which may have changed anything.',
 } as const;
 
-/** Where it has to be able to go back. */
+/** What the owner can do if a job has to be able to go back. */
 const REMEDY = {
   room: 'Free space on the device, or use depotctl without --confirm: then it does not go back.',
   copy: 'See the log, or use depotctl without --confirm: then it does not go back.',

@@ -6,7 +6,7 @@ import {
   refusalIn,
   type EngineAnswer,
   type EngineQuestion,
-} from '../../../device/engine/api.ts';
+} from '../../../device/engine/engine-api.ts';
 import { findHolders } from './engine-processes.ts';
 import { findServiceManager, type ServiceManagerOptions } from './service-manager.ts';
 import { startDetached } from '../../../device/exec.ts';

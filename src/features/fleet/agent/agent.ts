@@ -195,7 +195,7 @@ const NOTE = 'fleet/agent';
  */
 function createMemory({ notes, known }: Fleet) {
   const inTurn = createSequence();
-  /** Undefined before it was read or switched. */
+  /** Whether the server may act here; undefined before that was read or switched. */
   let state: 'on' | 'off' | undefined;
   const read = async (): Promise<Note> => {
     const found = v.safeParse(noteSchema, await notes.read(NOTE));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { askEngine } from '../../../src/device/engine/api.ts';
+import { askEngine } from '../../../src/device/engine/engine-api.ts';
 
 test('an engine that wants to talk in another way counts as silent once its time is over', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-engine-'));
