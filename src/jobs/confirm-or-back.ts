@@ -21,7 +21,7 @@ export interface ConfirmOrBackOptions {
   log: Log;
   /** Seconds to confirm an ended job in; one that failed may have left a part of its change. */
   secondsOf: (job: Job) => number | undefined;
-  /** Takes the change back; safe to be called again, as it is until it does not throw. */
+  /** Safe to be called again. One that throws is called again until it does not. */
   back: (job: Job) => Promise<void>;
   /** Seconds since the boot. */
   uptimeS?: () => number;

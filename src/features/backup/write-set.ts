@@ -103,7 +103,7 @@ export async function measure(path: string, mostBytes = Infinity) {
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** The set's file is not opened before its first piece is asked for. */
+/** Nothing is opened before the first piece is asked for. */
 export async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   const file = await open(path, READ);
   yield* file.createReadStream() as AsyncIterable<Buffer>;
