@@ -4,7 +4,7 @@ import { isEnded, type Job } from '../../jobs/job.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { PackageTools } from '../../package-management/package-tools.ts';
 import { createAgent } from './agent/agent.ts';
-import { configData } from './agent/config-data.ts';
+import { configData } from './agent/device-attributes.ts';
 import { createKnown, type Fleet, type Server } from './agent/fleet.ts';
 import { FLEET_JOB, SELF_UPGRADE_JOB } from './agent/action-jobs.ts';
 import { createDdiClient } from './ddi/ddi-client.ts';

@@ -4,7 +4,7 @@ import { reasonOf } from '../../../errors.ts';
 import { isPresent } from '../../../package-management/database.ts';
 import { metaPackageOf } from '../../../package-management/names.ts';
 import { nowMs } from '../clock.ts';
-import { configData } from './config-data.ts';
+import { configData } from './device-attributes.ts';
 import type { FleetSettings } from '../options.ts';
 import type { Fleet, Server } from './fleet.ts';
 

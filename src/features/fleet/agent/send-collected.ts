@@ -8,7 +8,7 @@ import type { DdiClient } from '../ddi/ddi-client.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionRecord } from '../records/action-record.ts';
 import type { Collected } from '../rollout/work.ts';
-import { configData } from './config-data.ts';
+import { configData } from './device-attributes.ts';
 import { noticesOf, type Fleet } from './fleet.ts';
 
 /** Most lines of a feedback, with its heading: hawkBit takes 50. */

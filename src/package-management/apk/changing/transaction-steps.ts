@@ -194,7 +194,7 @@ async function mend(
   const [left, before, { faultIn, missingIn }, after, unwritten] = await Promise.all([
     leftoversOf(installation, context),
     installation.copy.database(),
-    import('./faults.ts'),
+    import('./install-faults.ts'),
     dropUnmet(installation, context).then(installation.reader.read),
     // Whatever is kept of the outcome from here on must not outlive it.
     context.isWritten ? undefined : syncDisk(installation.environment, [installation.root]),
