@@ -186,10 +186,7 @@ function createScreen(title) {
   };
 }
 
-/**
- * Drops the lines that are forgotten and those that changed, and puts the changed and the new ones
- * at the end.
- */
+/** Drops lines that are forgotten or changed, and puts the changed and the new ones at the end. */
 function replaceLines(target, shownFrom, { firstLine, from, lines }) {
   for (
     let dropped = Math.min(firstLine - shownFrom, target.childElementCount);

@@ -1,10 +1,7 @@
 import { button, byId, setText } from '../../dom.js';
 import { daemonText, t } from '../../i18n.js';
 
-/**
- * Moving the container data: a folder is checked first, and what may be done with it then depends
- * on what is there.
- */
+/** Moves the container data: what may be done with a folder depends on what a check finds there. */
 export function createContainerData({ api, on }) {
   const box = byId('containers');
   const form = byId('move');
