@@ -65,7 +65,12 @@ function hasBody({ headers }: Request): boolean {
 
 function collect(search: URLSearchParams): Map<string, string[]> {
   const values = new Map<string, string[]>();
-  for (const [name, value] of search) values.set(name, [...(values.get(name) ?? []), value]);
+  for (const [name, value] of search) {
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    // Not copied: a form has room for thousands of one name, and anybody may send one.
+    else known.push(value);
+  }
   return values;
 }
 

@@ -48,6 +48,18 @@ async function send(operation: string, file: Buffer, name = 'file'): Promise<num
   return (await fetch(url, { method: 'POST', body: form })).status;
 }
 
+test('a form that says one name thousands of times takes no memory', async () => {
+  const before = residentMb(on.daemon.pid, 'VmHWM');
+  const answer = await fetch(`${on.daemon.url}${on.daemon.base}/admin/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: Array<string>(32_700).fill('a').join('&'),
+  });
+
+  expect(answer.status).toBe(400);
+  expect(residentMb(on.daemon.pid, 'VmHWM') - before).toBeLessThan(32);
+});
+
 test('advisories of which each is none take no memory', async () => {
   const before = residentMb(on.daemon.pid);
   const body = `advisories=[${Array.from({ length: 19_000 }, () => '{}').join(',')}]`;
