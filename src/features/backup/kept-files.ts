@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readSmallFile } from '../../device/owner-file.ts';
+import { readSmallBytes, readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { MANAGER_FILES } from './manager-files.ts';
 import { isSetPath, MOST_CONFIGURATION_BYTES } from './manifest.ts';
@@ -92,7 +92,7 @@ async function changedConfiguration(paths: Paths): Promise<string[]> {
     const { size = 0 } = (await stat(file).catch(() => undefined)) ?? {};
     // No package brings one of that size.
     const isLarger = size > MOST_CONFIGURATION_BYTES;
-    const content = isLarger ? undefined : await readFile(file).catch(() => undefined);
+    const content = await readSmallBytes(file, MOST_CONFIGURATION_BYTES);
     const kind = sum.length === 32 ? 'md5' : 'sha256';
     const isOther = content && createHash(kind).update(content).digest('hex') !== sum;
     if (isLarger || isOther === true) changed.push(path);

@@ -1,8 +1,9 @@
-import { mkdir, readdir, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { runCommand } from '../../device/command.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { startBackupDaemon, writeConfiguration, type BackupDaemon } from './backup-device.ts';
 
@@ -42,6 +43,17 @@ test('a file that no backup could have is not read for one, however large it is'
   });
   // Ahead of it comes a backup, too.
   expect((await daemon.run('remove', { package: 'demo' })).state).toBe('done');
+});
+
+test('what somebody put in the place of a configuration file is waited for by no backup', async () => {
+  await daemon.run('update');
+  await daemon.run('install', { package: 'demo' });
+  const file = join(device.root, 'etc/config/demo-app');
+  await rm(file);
+  await runCommand(['mkfifo', file]);
+
+  expect((await daemon.run('backup')).state).toBe('done');
+  expect((await daemon.get('admin/system/doctor')).status).toBe(200);
 });
 
 test('a backup leaves out a file whose path no set can have', async () => {
