@@ -56,7 +56,11 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   },
   {
     name: 'names that another user planted',
-    files: ['test/planted-names.test.ts', 'test/package-management/opkg/planted-lock.test.ts'],
+    files: [
+      'test/planted-names.test.ts',
+      'test/package-management/opkg/planted-lock.test.ts',
+      'test/features/backup/planted-sets.test.ts',
+    ],
     commands: [...DEVICE_COMMANDS, 'wget'],
     needsRoot: true,
   },

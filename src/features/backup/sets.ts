@@ -7,7 +7,7 @@ import { askDisk, inTime } from '../../device/disk/patience.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { Notes } from '../../device/ports.ts';
-import { openTrustedFolder } from '../../device/private-folder.ts';
+import { followTrusted, openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { newId, unixNow } from '../../jobs/job.ts';
@@ -162,13 +162,16 @@ function createPatience(log: Log): (folder: string) => Promise<StoredSet[]> {
   };
 }
 
+/** Below /tmp a folder, and a file in it, may be another user's: what is theirs is no set. */
 async function setsIn(folder: string, log: Log): Promise<StoredSet[]> {
   const sets: StoredSet[] = [];
-  for (const name of await readdir(folder).catch(() => [])) {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => NAME.test(name));
+  if (names.length > 0 && !(await isTrusted(folder, log))) return [];
+  for (const name of names) {
     const [, id, given] = NAME.exec(name) ?? [];
     const file = join(folder, name);
     const entry = await lstat(file).catch(() => undefined);
-    if (id === undefined || entry?.isFile() !== true) continue;
+    if (entry?.isFile() !== true || !isOfRoot(entry)) continue;
     try {
       const manifest = await readSetHead(file);
       if (manifest.id !== id) continue;
@@ -180,4 +183,19 @@ async function setsIn(folder: string, log: Log): Promise<StoredSet[]> {
     }
   }
   return sets;
+}
+
+async function isTrusted(folder: string, log: Log): Promise<boolean> {
+  return followTrusted(folder, undefined).then(
+    () => true,
+    (error: unknown) => {
+      log.warn({ file: folder, reason: reasonOf(error) }, 'backup unreadable');
+      return false;
+    },
+  );
+}
+
+/** Or this user's, who is root on a device. */
+function isOfRoot({ uid }: { uid: number }): boolean {
+  return uid === 0 || uid === process.getuid?.();
 }
