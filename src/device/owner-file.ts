@@ -57,6 +57,15 @@ export async function readSmallBytes(
   }
 }
 
+/** What stands there may be somebody else's: no link is followed, and no fifo is waited for. */
+export const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Nothing is opened before the first piece is asked for. */
+export async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  const file = await open(path, READ);
+  yield* file.createReadStream() as AsyncIterable<Buffer>;
+}
+
 /** At most so many bytes of a file, from its head if no other offset is given. */
 export async function readPart(path: string, mostBytes: number, from = 0): Promise<Buffer> {
   const file = await open(path);

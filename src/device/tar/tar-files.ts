@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { foldersAbove } from '../inside-folder.ts';
+import { piecesOf } from '../owner-file.ts';
 import { END_OF_TAR, tarHeader, tarPadding, type LongNames, type TarEntry } from './tar-writer.ts';
 
 export interface TarFilesOptions {
@@ -46,7 +46,7 @@ export async function* tarFiles(options: TarFilesOptions): AsyncGenerator<Buffer
 
 async function sha1Of(file: string): Promise<string> {
   const hash = createHash('sha1');
-  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
+  for await (const piece of piecesOf(file)) hash.update(piece);
   return hash.digest('hex');
 }
 
@@ -57,7 +57,7 @@ async function* fileMember(
 ): AsyncGenerator<Buffer> {
   yield* tarHeader(entry, longNames);
   let left = entry.sizeBytes;
-  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
+  for await (const piece of piecesOf(file)) {
     left -= piece.length;
     yield piece;
   }

@@ -1,13 +1,14 @@
 import { lstat, readFile, realpath, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { replaceFile } from '../../device/durable-file.ts';
+import { piecesOf } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import { reasonOf } from '../../errors.ts';
 import { releaseOf, stateFolder } from './collect-set.ts';
 import { filesOfManager, MANAGER_FILES } from './manager-files.ts';
 import type { KeptFile, Manifest } from './manifest.ts';
-import { measure, piecesOf } from './write-set.ts';
+import { measure } from './write-set.ts';
 
 /** What stays as it is on a box that is set up like another one. */
 const OF_ONE_BOX =

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { syncPath } from '../../device/durable-file.ts';
+import { piecesOf, READ } from '../../device/owner-file.ts';
 import { END_OF_TAR, tarHeader, tarMember, tarPadding } from '../../device/tar/tar-writer.ts';
 import { DepotError } from '../../errors.ts';
 import { MANIFEST, membersOf, textOf, type Manifest } from './manifest.ts';
@@ -99,12 +99,4 @@ export async function measure(path: string, mostBytes = Infinity) {
   } finally {
     await file.close();
   }
-}
-
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
-/** Nothing is opened before the first piece is asked for. */
-export async function* piecesOf(path: string): AsyncGenerator<Buffer> {
-  const file = await open(path, READ);
-  yield* file.createReadStream() as AsyncIterable<Buffer>;
 }

@@ -1,6 +1,6 @@
-import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
+import { READ } from '../../device/owner-file.ts';
 import { readTar } from '../../device/tar/tar-reader.ts';
 import { isPackageName, type PackageName } from '../../package-management/names.ts';
 
@@ -14,9 +14,6 @@ const MOST_MEMBERS = 10_000;
 /** The list in a light backup of iStore's, and in one that was written to a disk. */
 const LIST = /^(?:\.?\/)?(?:etc\/istore|backup_istore_[0-9-]{1,40})\/app\.list$/;
 const APP = /^app-meta-/;
-
-/** The folder may be a container's, too: a fifo there is not waited for. */
-export const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
  * The apps that a backup of iStore's names. Nothing of it is unpacked: its packages were packed

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { freeBytesOf } from '../../device/disk/space.ts';
+import { READ } from '../../device/owner-file.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { checkToken } from '../../http/guard.ts';
@@ -13,7 +14,7 @@ import { get, post, postTask, postUpload, type ApiRequest, type Route } from '..
 import { submissionResult } from '../../http/task-result.ts';
 import { isEnded, newId } from '../../jobs/job.ts';
 import { whenEnded } from '../../jobs/when-ended.ts';
-import { READ, readAppList } from './app-list.ts';
+import { readAppList } from './app-list.ts';
 import type { FeatureContext } from '../feature.ts';
 import { sentFiles } from './sent-files.ts';
 import type { IstoreSettings } from './istore-settings.ts';

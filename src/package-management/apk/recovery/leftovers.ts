@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasEntry } from '../../../device/is-there.ts';
+import { piecesOf } from '../../../device/owner-file.ts';
 import { followTrusted } from '../../../device/private-folder.ts';
 import {
   readFilesOf,
@@ -109,7 +109,7 @@ export async function hasHash(
   const sum = createHash(hasSha256 ? 'sha256' : 'sha1');
   if (entry.isSymbolicLink()) sum.update(await readlink(path));
   else if (entry.isFile()) {
-    for await (const piece of createReadStream(path)) sum.update(piece as Buffer);
+    for await (const piece of piecesOf(path)) sum.update(piece);
   } else return true;
   return sum.digest().subarray(0, 20).toString('base64') === hash.slice('Q1'.length);
 }
