@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, lstatSync, readFileSync, type Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
+import { piecesOf, READ } from '../../device/owner-file.ts';
 import type { FileRecord } from '../../package-management/listing.ts';
 import type { Differing } from './documentation.ts';
 
@@ -124,12 +125,24 @@ async function hashOf(path: string, stat: Stats, algorithm: string): Promise<str
   const hash = createHash(algorithm);
   try {
     if (stat.isSymbolicLink()) hash.update(await readlink(path));
-    else if (stat.size <= MOST_AT_ONCE_BYTES) hash.update(readFileSync(path));
-    else for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+    else if (stat.size <= MOST_AT_ONCE_BYTES) hash.update(readAtOnce(path));
+    else for await (const piece of piecesOf(path)) hash.update(piece);
   } catch {
     return '';
   }
   return hash.digest('hex');
+}
+
+/** It may be another one since it was looked at: nobody is answered while this waits for a fifo. */
+function readAtOnce(path: string): Buffer {
+  const descriptor = openSync(path, READ);
+  try {
+    const entry = fstatSync(descriptor);
+    if (entry.isFile() && entry.size <= MOST_AT_ONCE_BYTES) return readFileSync(descriptor);
+    throw new Error('it was replaced meanwhile');
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** A few at a time, with room for others between them. */
