@@ -12,7 +12,7 @@ import { readPackageFile } from './apk-file.ts';
 import { readFields, type RecordedFile } from '../database/installed-db.ts';
 import { hasHash } from '../recovery/leftovers.ts';
 import type { Locations } from '../database/apk-locations.ts';
-import { scriptsFile } from '../database/record-file.ts';
+import { scriptsFile, streamRecord } from '../database/record-file.ts';
 import { tarFiles } from '../../../device/tar/tar-files.ts';
 import { tarMember } from '../../../device/tar/tar-writer.ts';
 
@@ -134,7 +134,7 @@ async function writeData(root: string, paths: readonly string[], target: string)
 async function readScripts(file: string, start: string) {
   const scripts: { name: string; mode: number; content: Buffer }[] = [];
   if ((await stat(file).catch(() => undefined)) === undefined) return scripts;
-  const packed = createReadStream(file);
+  const packed = streamRecord(file);
   const unpacked = file.endsWith('.gz') ? limitedGunzip(Infinity)(packed) : packed;
   for await (const member of readTar(unpacked)) {
     const [, kind] = /^X[0-9a-f]+\.([a-z-]+)$/.exec(member.name.slice(start.length)) ?? [];
