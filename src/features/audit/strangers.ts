@@ -1,6 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, opendir, readdir, readFile, readlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Listener } from './documentation.ts';
 
 /** What runs as somebody else, or listens, and came with no package. */
@@ -25,27 +24,31 @@ export async function findSetId(
   { isRecorded, signal, mostInFolder = MOST_IN_FOLDER }: Look & { mostInFolder?: number },
 ): Promise<{ found: string[]; unseen: string[] }> {
   const { dev } = await lstat(root);
+  // Each byte of a name is a character: one that is no UTF-8 hides neither itself nor its folder.
+  const base = Buffer.from(root === '/' ? '' : root).toString('latin1');
+  const bytesOf = (path: string): Buffer => Buffer.from(`${base}${path}` || '/', 'latin1');
   const found: string[] = [];
   const unseen: string[] = [];
-  const open = ['/'];
+  const open = [''];
   let seen = 0;
   const look = async (path: string, isFolder: boolean): Promise<void> => {
-    const stat = await lstat(join(root, path)).catch(() => undefined);
+    const stat = await lstat(bytesOf(path)).catch(() => undefined);
     if (stat === undefined) return;
     if (isFolder && stat.dev === dev && !isRootsAlone(stat)) open.push(path);
-    if (!isFolder && (stat.mode & SET_ID) !== 0 && !isRecorded(path)) found.push(path);
+    const isSetId = !isFolder && (stat.mode & SET_ID) !== 0;
+    if (isSetId && !isRecorded(textOf(path))) found.push(textOf(path));
   };
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
     let count = 0;
-    for await (const entry of entriesOf(join(root, folder))) {
+    for await (const entry of entriesOf(bytesOf(folder))) {
       signal.throwIfAborted();
       count += 1;
       seen += 1;
       if (count > mostInFolder || seen > MOST_ENTRIES) {
-        if (unseen.length < MOST_UNSEEN) unseen.push(folder);
+        if (unseen.length < MOST_UNSEEN) unseen.push(textOf(folder) || '/');
         break;
       }
-      const path = join(folder, entry.name);
+      const path = `${folder}/${Buffer.from(entry.name).toString('latin1')}`;
       if (LEFT_OUT.includes(path)) continue;
       if (entry.isDirectory() || entry.isFile()) await look(path, entry.isDirectory());
     }
@@ -53,15 +56,22 @@ export async function findSetId(
   return { found: found.sort(), unseen: unseen.sort() };
 }
 
+function textOf(path: string): string {
+  return Buffer.from(path, 'latin1').toString();
+}
+
 /** A folder in which nobody else comes to anything, as a data root that dockerd made (0710). */
 function isRootsAlone({ uid, gid, mode }: Stats): boolean {
   return uid === 0 && gid === 0 && (mode & 0o001) === 0;
 }
 
+/** Node's types do not know that names can be had so. */
+const AS_BYTES = { encoding: 'buffer' as BufferEncoding };
+
 /** Folders are read by entry: some have a million. A damaged disk may not read to the end. */
-async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+async function* entriesOf(folder: Buffer): AsyncGenerator<Dirent> {
   try {
-    yield* await opendir(folder);
+    yield* await opendir(folder, AS_BYTES);
   } catch {
     // A folder that cannot be read on counts as if it ended there.
   }

@@ -97,6 +97,22 @@ test('the name of a folder hides nothing, unless an engine keeps its containers 
   expect(found).toEqual(['/mnt/su', '/tmp/containers/su', '/usr/lib/docker/su']);
 });
 
+test('a name that is no UTF-8 hides neither a file nor what is in a folder', async () => {
+  const root = await temporaryFolder();
+  const folder = Buffer.concat([Buffer.from(`${root}/folder`), Buffer.from([0xff])]);
+  await mkdir(folder);
+  for (const name of [Buffer.from('/inner'), Buffer.from([0x2f, 0xfe])]) {
+    const file = Buffer.concat([folder, name]);
+    await writeFile(file, '');
+    await chmod(file, 0o4755);
+  }
+
+  const signal = AbortSignal.timeout(20_000);
+  const { found } = await findSetId(root, { isRecorded: () => false, signal });
+
+  expect(found).toEqual(['/folder\ufffd/inner', '/folder\ufffd/\ufffd']);
+});
+
 test.each([
   [0o710, 0, []],
   [0o700, 1000, ['/data/su']],
