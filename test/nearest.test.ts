@@ -23,3 +23,8 @@ test('the nearest of several is chosen', () => {
   expect(nearest('logi', ['log', 'logic', 'list'])).toBe('log');
   expect(nearest('lists', ['list', 'lint'])).toBe('list');
 });
+
+test('a list of long words is gone through while somebody waits for it', () => {
+  const words = Array.from({ length: 90_000 }, (_, index) => `${index}`.padEnd(120, 'x'));
+  expect(nearest('y'.repeat(120), words)).toBe(undefined);
+});
