@@ -13,6 +13,8 @@ export interface TarMember {
 const BLOCK_BYTES = 512;
 /** A long name is a member of its own before the one it belongs to. */
 const MOST_NAME_BYTES = 8192;
+/** Of those ahead of one member: no writer has more than four, and a small file has millions. */
+const MOST_NAMES = 8;
 
 /**
  * Reads a tar archive piece by piece, whatever its size: ustar, GNU's long names, and pax headers
@@ -24,6 +26,7 @@ const MOST_NAME_BYTES = 8192;
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
   const reader = createByteReader(source);
   let long: LongNames = {};
+  let names = 0;
   try {
     for (
       let header = await reader.read(BLOCK_BYTES);
@@ -34,6 +37,8 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
       const sizeBytes = numberIn(header, 124, 12);
       const type = header.toString('latin1', 156, 157);
       if (isNameOfNext(type)) {
+        names += 1;
+        if (names > MOST_NAMES) throw notPlain();
         long = { ...long, ...longNamesIn(type, await contentOfName(reader, sizeBytes)) };
         continue;
       }
@@ -48,6 +53,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
         content,
       };
       long = {};
+      names = 0;
       // A reader that stopped at a member may still wait for a piece.
       await content.return(undefined);
       await reader.skip(rest.left + padding);
