@@ -28,6 +28,8 @@ export const setId = v.pipe(
 const MOST_ENTRIES = 20_000;
 const line = v.pipe(v.string(), v.maxLength(200), v.regex(/^[^\0\n\r]*$/));
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+/** The end of the year 9999: what is later has no date. */
+const LATEST_S = 253_402_300_799;
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const path = v.pipe(v.string(), v.maxLength(1024), v.regex(DEVICE_PATH));
 
@@ -62,7 +64,7 @@ const list = <Schema extends v.GenericSchema>(schema: Schema) =>
 export const manifestSchema = v.object({
   format: v.literal(FORMAT),
   id: setId,
-  made_at: whole,
+  made_at: v.pipe(whole, v.maxValue(LATEST_S)),
   reason: v.picklist(REASONS),
   /** A warning for who opens the set by hand. */
   warning: line,

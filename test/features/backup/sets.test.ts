@@ -223,6 +223,7 @@ describe('a file that is sent', () => {
       entries: [],
       why: 'too large',
     },
+    { what: 'a time after all dates', more: { made_at: 1e13 }, entries: [], why: 'made_at' },
     { what: 'less than it says', more: { files: [file('/etc/a')] }, entries: [], why: 'missing' },
   ])('is refused with $what, and says so', async ({ more, entries, why }) => {
     const manifest = { ...manifestOf(await aSet()), files: [], ...more };
