@@ -20,16 +20,15 @@ export async function inspectIpk(file: string, mostBytes: number): Promise<Inspe
   try {
     for await (const member of readTar(unpack(createReadStream(file)))) {
       const name = member.name.replace(/^\.\//, '');
-      if (name === 'control.tar.gz') found.set(name, await readControl(member, unpack));
-      else if (name === 'data.tar.gz') found.set(name, await checkData(member, unpack));
-      else if (name === 'debian-binary') found.set(name, '');
+      if (!MEMBERS.includes(name)) continue;
+      // Of two opkg takes the first.
+      if (found.has(name)) throw new Error(`it has ${name} twice`);
+      found.set(name, await readMember(name, member, unpack));
     }
   } catch (error) {
     throw asUnusableFile(error);
   }
-  const missing = ['debian-binary', 'control.tar.gz', 'data.tar.gz'].find(
-    (name) => !found.has(name),
-  );
+  const missing = MEMBERS.find((name) => !found.has(name));
   if (missing !== undefined) throw unusableFile(`it has no ${missing}`);
   const control = parseStanza(found.get('control.tar.gz') ?? '');
   const name = control.get('Package') ?? '';
@@ -38,6 +37,15 @@ export async function inspectIpk(file: string, mostBytes: number): Promise<Inspe
     throw unusableFile('its control file names no package or no version');
   }
   return { name, version, depends: parseDepends(control.get('Depends')), ...sizeIn(control) };
+}
+
+const MEMBERS = ['debian-binary', 'control.tar.gz', 'data.tar.gz'];
+
+/** @returns the control file, of the archive that has it */
+async function readMember(name: string, member: TarMember, unpack: Unpack): Promise<string> {
+  if (name === 'control.tar.gz') return readControl(member, unpack);
+  if (name === 'data.tar.gz') await checkData(member, unpack);
+  return '';
 }
 
 function sizeIn(control: Stanza): Pick<InspectedFile, 'installedBytes'> {
@@ -79,22 +87,23 @@ async function readControl(archive: TarMember, unpack: Unpack): Promise<string> 
       throw new Error(`its control archive has the name "${member.name.slice(0, 200)}"`);
     }
     if (member.name.replace(/^\.\//, '') !== 'control') continue;
+    if (text !== undefined) throw new Error('it has control twice');
     if (member.sizeBytes > MOST_CONTROL_BYTES) throw new Error('its control file is too large');
     text = '';
     for await (const piece of member.content) text += piece.toString('utf8');
   }
   if (text === undefined) throw new Error('it has no control file');
-  return text;
+  // opkg reads no further than the first paragraph.
+  return text.replace(/^\n+/, '').split('\n\n', 1)[0] ?? '';
 }
 
-async function checkData(archive: TarMember, unpack: Unpack): Promise<string> {
+async function checkData(archive: TarMember, unpack: Unpack): Promise<void> {
   const isInside = createInsideCheck();
   for await (const member of readTar(unpack(archive.content))) {
     if (!isInside(member)) {
       throw new Error(`it would unpack "${member.name.slice(0, 200)}" outside of its place`);
     }
   }
-  return '';
 }
 
 /** Most folders of a package: each costs a look at every folder above it. */

@@ -208,3 +208,30 @@ test('archives made by tar(1) are read in each of its forms', async () => {
     });
   }
 });
+
+/** A package file with these control archives, each of control files. */
+async function writeControls(...archives: readonly string[][]): Promise<string> {
+  const member = (name: string, content: Buffer): TarEntry => ({ name, mode: 0o644, content });
+  const controls = archives.map((texts) => {
+    const files = texts.map((text) => member('./control', Buffer.from(text)));
+    return member('./control.tar.gz', gzipSync(createTar(files)));
+  });
+  const head = member('./debian-binary', Buffer.from('2.0\n'));
+  const data = member('./data.tar.gz', gzipSync(createTar([])));
+  const ipk = join(folder, 'a.ipk');
+  await writeFile(ipk, gzipSync(createTar([head, ...controls, data])));
+  return ipk;
+}
+
+test('a package is what opkg takes it for, whatever stands behind that', async () => {
+  const [one, other] = ['Package: one\nVersion: 1\n', 'Package: other\nVersion: 2\n'];
+
+  const found = await inspectIpk(await writeControls([`${one}\n${other}`]), MIB);
+  expect(found).toMatchObject({ name: 'one', version: '1' });
+  await expect(inspectIpk(await writeControls([one], [other]), MIB)).rejects.toThrow(
+    'it has control.tar.gz twice',
+  );
+  await expect(inspectIpk(await writeControls([one, other]), MIB)).rejects.toThrow(
+    'it has control twice',
+  );
+});
