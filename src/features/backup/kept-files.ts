@@ -54,7 +54,7 @@ async function expand({ onDevice }: Paths, word: string): Promise<string[]> {
     const next: string[] = [];
     for (const path of found) {
       const names = await readdir(onDevice(path)).catch(() => []);
-      const meant = names.filter((name) => pattern.test(name) && !name.startsWith('.'));
+      const meant = names.filter((name) => pattern?.test(name) === true && !name.startsWith('.'));
       next.push(...meant.map((name) => `${path}/${name}`));
     }
     found = next;
@@ -62,15 +62,28 @@ async function expand({ onDevice }: Paths, word: string): Promise<string[]> {
   return found.filter((path) => path !== '');
 }
 
-function patternOf(part: string): RegExp {
+/**
+ * What stands between two stars is looked for once, where it comes first: a name may be made to
+ * have a pattern of many stars tried in all ways there are.
+ * @returns undefined for what is none, such as a range the wrong way round: it means no file
+ */
+function patternOf(part: string): RegExp | undefined {
   const escaped = part.replace(/[.+^${}()|\\\]]/g, String.raw`\$&`);
-  const text = escaped
-    .replace(/\*/g, '.*')
-    .replace(/\?/g, '.')
-    .replace(/\[!?([^\\]*)\\\]/g, (all, inside: string) =>
-      all.startsWith('[!') ? `[^${inside}]` : `[${inside}]`,
-    );
-  return new RegExp(`^${text.replace(/\[(?![^\]]*\])/g, String.raw`\[`)}$`);
+  const [first = '', ...others] = escaped.split(/\*+/).map((text) =>
+    text
+      .replace(/\?/g, '.')
+      .replace(/\[!?((?:[^\\]|\\[^\]])*?)\\\]/g, (all, inside: string) =>
+        all.startsWith('[!') ? `[^${inside}]` : `[${inside}]`,
+      )
+      .replace(/\[(?![^\]]*\])/g, String.raw`\[`),
+  );
+  const last = others.pop();
+  const between = others.map((text, index) => `(?=(.*?${text}))\\${index + 1}`).join('');
+  try {
+    return new RegExp(`^${first}${between}${last === undefined ? '' : `.*${last}`}$`, 's');
+  } catch {
+    return undefined;
+  }
 }
 
 /** A file, or all files below a folder; links are neither followed nor kept. */
