@@ -36,6 +36,8 @@ const FLASH_SHARE = 0.5;
 const DISK_FREE_BYTES = 64 * MIB;
 /** On flash, of what has to outlive a boot. */
 const LEAST_FREE_BYTES = 2 * MIB;
+/** An image; and a program's, which may be any user's and name what it likes as its source. */
+const NO_DISK = /^(?:squashfs|fuse(?:\..*)?)$/;
 const PARTIAL = '.new';
 const JOB_ID = /^[0-9a-f]{32}$/;
 
@@ -182,7 +184,7 @@ async function dataDisks({
   const devices = new Set(mounts.filter(({ path }) => own.includes(path)).map((one) => one.device));
   const seen = new Set(devices);
   return mounts.flatMap(({ device, path, source, type, isReadOnly, root }): Place[] => {
-    const isDisk = source.startsWith('/dev/') && type !== 'squashfs' && root === '/';
+    const isDisk = source.startsWith('/dev/') && !NO_DISK.test(type) && root === '/';
     if (!isDisk || isReadOnly || seen.has(device)) return [];
     seen.add(device);
     return [{ kind: 'disk', folder: join(path, '.depotd-undo') }];

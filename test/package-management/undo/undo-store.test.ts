@@ -36,6 +36,25 @@ test('what is on its way from flash to memory stays on flash until all of it is 
   expect(await store.find(id)).toBe(join(paths.uploadDir, 'undo', id));
 });
 
+test.each([
+  ['ext4', 'disk'],
+  ['fuseblk', 'disk'],
+  ['fuse', 'memory'],
+  ['fuse.sshfs', 'memory'],
+])('what is mounted as %s keeps copies or not: they lie in %s', async (type, kind) => {
+  const root = await mkdtemp(join(tmpdir(), 'depotd-undo-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  const [disk = '', uploadDir = '', stateDir = ''] = ['a', 'b', 'c'].map((one) => join(root, one));
+  await mkdir(disk);
+  const mountTable = (): Promise<string> =>
+    Promise.resolve(`2 1 0:99 / ${disk} rw - ${type} /dev/sda1 rw\n`);
+  const paths = { isLive: true, stateDir, uploadDir };
+  const limitBytes = (): number => 1024 ** 2;
+  const store = createUndoStore({ paths: paths as never, limitBytes, mountTable });
+
+  expect(await store.open(id, { bytes: 1, isLasting: false })).toMatchObject({ kind });
+});
+
 test('who asks which jobs have copies while the last of them goes has an answer', async () => {
   const { store } = await openStore();
   for (let count = 0; count < 100; count += 1) {
