@@ -1,5 +1,6 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, opendir, readdir, readFile, readlink } from 'node:fs/promises';
+import { parseMountTable } from '../../device/disk/mounts.ts';
 import type { Listener } from './documentation.ts';
 
 /** What runs as somebody else, or listens, and came with no package. */
@@ -21,17 +22,23 @@ const MOST_UNSEEN = 100;
  */
 export async function findSetId(
   root: string,
-  { isRecorded, signal, mostInFolder = MOST_IN_FOLDER }: Look & { mostInFolder?: number },
+  { isRecorded, signal, mostInFolder = MOST_IN_FOLDER, mountTable = ownMountTable }: SetIdLook,
 ): Promise<{ found: string[]; unseen: string[] }> {
   const { dev } = await lstat(root);
   // Each byte of a name is a character: one that is no UTF-8 hides neither itself nor its folder.
-  const base = Buffer.from(root === '/' ? '' : root).toString('latin1');
+  const base = Buffer.from(root).toString('latin1').replace(/\/$/, '');
   const bytesOf = (path: string): Buffer => Buffer.from(`${base}${path}` || '/', 'latin1');
   const found: string[] = [];
   const unseen: string[] = [];
   const open = [''];
+  // Another disk is not even asked whether it is one: one that has gone never answers.
+  const mounted = new Set(parseMountTable(await mountTable()).map(({ path }) => path));
+  const isLeftOut = (path: string): boolean =>
+    LEFT_OUT.includes(path) || mounted.has(`${base}${path}`);
   let seen = 0;
-  const look = async (path: string, isFolder: boolean): Promise<void> => {
+  const look = async (path: string, entry: Dirent): Promise<void> => {
+    const isFolder = entry.isDirectory();
+    if (!isFolder && !entry.isFile()) return;
     const stat = await lstat(bytesOf(path)).catch(() => undefined);
     if (stat === undefined) return;
     if (isFolder && stat.dev === dev && !isRootsAlone(stat)) open.push(path);
@@ -49,11 +56,15 @@ export async function findSetId(
         break;
       }
       const path = `${folder}/${Buffer.from(entry.name).toString('latin1')}`;
-      if (LEFT_OUT.includes(path)) continue;
-      if (entry.isDirectory() || entry.isFile()) await look(path, entry.isDirectory());
+      if (!isLeftOut(path)) await look(path, entry);
     }
   }
   return { found: found.sort(), unseen: unseen.sort() };
+}
+
+/** Each byte is a character, as above. */
+async function ownMountTable(): Promise<string> {
+  return readFile('/proc/self/mountinfo', 'latin1').catch(() => '');
 }
 
 function textOf(path: string): string {
@@ -84,6 +95,11 @@ interface Look {
   isRecorded: (path: string) => boolean;
   /** Ends the look in the middle. */
   signal: AbortSignal;
+}
+
+interface SetIdLook extends Look {
+  mostInFolder?: number;
+  mountTable?: () => Promise<string>;
 }
 
 /** Programs that listen on the host of this process, and that no package has on record. */

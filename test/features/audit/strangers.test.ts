@@ -97,6 +97,25 @@ test('the name of a folder hides nothing, unless an engine keeps its containers 
   expect(found).toEqual(['/mnt/su', '/tmp/containers/su', '/usr/lib/docker/su']);
 });
 
+test('what is mounted below is another disk, and is not looked at', async () => {
+  const root = await temporaryFolder();
+  for (const folder of ['disk', 'dis', 'm\u00fc']) {
+    await mkdir(join(root, folder));
+    await writeFile(join(root, folder, 'su'), '');
+    await chmod(join(root, folder, 'su'), 0o4755);
+  }
+  const table = ['disk', 'm\u00fc'].map(
+    (name) => `2 1 8:1 / ${root}/${name} rw - ext4 /dev/a rw\n`,
+  );
+  const bytes = Buffer.from(table.join(''));
+
+  const signal = AbortSignal.timeout(20_000);
+  const mountTable = (): Promise<string> => Promise.resolve(bytes.toString('latin1'));
+  const { found } = await findSetId(root, { isRecorded: () => false, signal, mountTable });
+
+  expect(found).toEqual(['/dis/su']);
+});
+
 test('a name that is no UTF-8 hides neither a file nor what is in a folder', async () => {
   const root = await temporaryFolder();
   const folder = Buffer.concat([Buffer.from(`${root}/folder`), Buffer.from([0xff])]);
