@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { syncPath } from '../../device/durable-file.ts';
 import { createConcurrencyLimit, type ConcurrencyLimit } from '../../device/concurrency-limit.ts';
-import { askDisk, inTime } from '../../device/disk/patience.ts';
+import { askDisk, createDiskAsking, inTime } from '../../device/disk/patience.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { Notes } from '../../device/ports.ts';
@@ -50,6 +50,7 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
   const own = join(paths.stateDir, 'backups');
   const folders = async (): Promise<string[]> => v.parse(noted, await notes.read(NOTE));
   const setsElsewhere = createPatience(log);
+  const answers = createDiskAsking();
   const all = async (): Promise<StoredSet[]> => {
     const found = await setsIn(own, log);
     for (const folder of await folders()) {
@@ -73,6 +74,9 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
     place: async (id: string, folder?: string): Promise<string> => {
       if (folder === undefined) return join(await openTrustedFolder(own), `${id}.tar.gz`);
       const target = paths.onDevice(folder);
+      if (!(await answers(target))) {
+        throw new DepotError('unavailable', `cannot look at ${folder}: its disk does not answer`);
+      }
       const entry = await lstat(target).catch(() => undefined);
       if (entry?.isDirectory() !== true) {
         const message = `cannot write the backup to ${folder}: it is no folder`;

@@ -2,6 +2,7 @@ import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { createDiskAsking } from '../../device/disk/patience.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { READ } from '../../device/owner-file.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
@@ -47,6 +48,10 @@ const LIGHT_MS = 60_000;
 const folder = { path: devicePath, type: v.optional(v.picklist(['istore', 'overlay'])) };
 const SYSTEM =
   'cannot back up or restore the whole system here: a backup has apps and configuration';
+
+/** Looked at, disks that have gone would keep the threads that all files are read by. */
+const answers = createDiskAsking();
+const SILENT = 'its disk does not answer';
 
 /** iStore's backup routes, upon the sets of depotd. */
 export function istoreBackupRoutes(tools: BackupRouteTools): Route[] {
@@ -111,8 +116,10 @@ function localRoutes(tools: BackupRouteTools): Route[] {
       params: folder,
       handle: async ({ params: { path, type } }) => {
         if (type === 'overlay') return json(failed(SYSTEM));
+        const target = tools.paths.onDevice(path);
+        if (!(await answers(target))) return json(failed(`cannot look at ${path}: ${SILENT}`));
         // The page names one that is not there yet, in a folder that is.
-        await mkdir(tools.paths.onDevice(path), { mode: 0o700 }).catch(() => undefined);
+        await mkdir(target, { mode: 0o700 }).catch(() => undefined);
         await settings.write(FOLDER, path);
         const params = { path, with_packages: '1' };
         return json(submissionResult(await submit('backup', '', params)));
@@ -124,7 +131,9 @@ function localRoutes(tools: BackupRouteTools): Route[] {
       params: folder,
       handle: async ({ params: { path, type } }) => {
         if (type === 'overlay') return json(failed(SYSTEM));
-        return json(await restore(tools, tools.paths.onDevice(path)));
+        const file = tools.paths.onDevice(path);
+        if (!(await answers(file))) return json(failed(`cannot look at ${path}: ${SILENT}`));
+        return json(await restore(tools, file));
       },
     }),
     get({
@@ -132,7 +141,8 @@ function localRoutes(tools: BackupRouteTools): Route[] {
       summary: "iStore's page: the backups in a folder, as JSON in msg",
       params: folder,
       handle: async ({ params: { path } }) => {
-        const names = await readdir(tools.paths.onDevice(path)).catch(() => []);
+        const target = tools.paths.onDevice(path);
+        const names = (await answers(target)) ? await readdir(target).catch(() => []) : [];
         return said(JSON.stringify(names.filter((name) => FILE_NAME.test(name)).sort()));
       },
     }),

@@ -30,3 +30,17 @@ test('a disk with backups that does not answer keeps one thread, and the list wa
   const calls = vi.mocked(readdir).mock.calls.filter(([path]) => path === '/gone');
   expect(calls).toHaveLength(1);
 }, 5000);
+
+test('a backup to such a disk ends at once, and asks it no more', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const notes = { read: () => Promise.resolve([]) };
+  const paths = { stateDir: '/none', onDevice: (path: string) => path };
+  const sets = createSets(paths as never, notes as never, createLog('silent'));
+
+  const placed = [1, 2].map(() => sets.place('a', '/gone').catch(String));
+  await vi.advanceTimersByTimeAsync(10_000);
+
+  const words = 'DepotError: cannot look at /gone: its disk does not answer';
+  expect(await Promise.all(placed)).toEqual([words, words]);
+}, 5000);
