@@ -1,4 +1,4 @@
-import { isPackageName, metaPackageOf } from './names.ts';
+import { isPackageName, metaPackageOf, ownValue } from './names.ts';
 import { cameWith, translationsIn } from './dependencies.ts';
 import { isPresent, type PackageDatabase } from './database.ts';
 import type { Offer } from './manager.ts';
@@ -149,7 +149,7 @@ export function areCurrent(
   return names.every((name) => {
     const entry = database.get(name);
     if (entry?.state !== 'installed' || entry.isDamaged === true) return false;
-    return manager.compareVersions(expected[name] ?? entry.version, entry.version) <= 0;
+    return manager.compareVersions(ownValue(expected, name) ?? entry.version, entry.version) <= 0;
   });
 }
 

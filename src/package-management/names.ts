@@ -22,6 +22,14 @@ export function isPackageName(text: string): text is PackageName {
   return text.length <= MOST_CHARACTERS && PACKAGE_NAME.test(text);
 }
 
+/** What a record has of a name: packages may be called as what every object has, like `valueOf`. */
+export function ownValue<Value>(
+  record: Readonly<Record<string, Value>>,
+  name: string,
+): Value | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
 /** The package with an app's meta file (https://github.com/linkease/openwrt-app-meta). */
 export function metaPackageOf(app: string): string {
   return `${META_PREFIX}${app}`;

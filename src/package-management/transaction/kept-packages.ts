@@ -85,7 +85,7 @@ export function createKeptPackages(folder: string, options: KeptOptions) {
         const version = before.get(name)?.version;
         const isAsBefore = before.get(name)?.state === 'installed';
         if (version === undefined || !isAsBefore || !isWhole(now.get(name), version)) continue;
-        if (packages[name] !== undefined) continue;
+        if (Object.hasOwn(packages, name)) continue;
         const bytes = await bytesOf(name, { manager, paths });
         const needed = bytes + growthBytes + FREE_BYTES;
         if (bytes > left || needed > (await freeBytesOf(dirname(folder)))) {

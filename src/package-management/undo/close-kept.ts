@@ -27,6 +27,7 @@ import {
   type ChangedPackage,
   type Replaced,
 } from './undo-record.ts';
+import { ownValue } from '../names.ts';
 
 /** Says what is different from before the job, and drops the copies of all that is not. */
 export async function closeKept(
@@ -64,8 +65,8 @@ export async function closeKept(
   ]);
   const marked = Object.keys(before.records).filter(
     (name) =>
-      before.packages[name] === versionsIn(database)[name] &&
-      before.records[name] !== (records.get(name) ?? ''),
+      ownValue(before.packages, name) === ownValue(versionsIn(database), name) &&
+      ownValue(before.records, name) !== (records.get(name) ?? ''),
   );
   const owned = new Set([...before.owned, ...itsFiles]);
   const kept = new Set(copies);
@@ -88,7 +89,7 @@ export async function closeKept(
   const names = [...packages.map(({ name }) => name), ...marked];
   const manifest: Manifest = {
     replaced: undo,
-    records: Object.fromEntries(names.map((name) => [name, before.records[name] ?? ''])),
+    records: Object.fromEntries(names.map((name) => [name, ownValue(before.records, name) ?? ''])),
     sums: await sumsIn(folder),
   };
   await replaceFile(join(folder, MANIFEST), JSON.stringify(manifest));
@@ -110,8 +111,8 @@ function changedVersions(
 ): ChangedPackage[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return names.flatMap((name) => {
-    const [was, is] = [before[name], after[name]];
-    return was === is ? [] : [{ name, before: was, after: is, bytes: bytes[name] }];
+    const [was, is] = [ownValue(before, name), ownValue(after, name)];
+    return was === is ? [] : [{ name, before: was, after: is, bytes: ownValue(bytes, name) }];
   });
 }
 
@@ -122,8 +123,8 @@ function rebuilt(
   now: ReadonlyMap<string, string>,
 ): string[] {
   return Object.entries(builds).flatMap(([name, build]) =>
-    packages[name] === after[name] && now.get(name) !== build
-      ? [`${name} ${packages[name] ?? ''}`]
+    ownValue(packages, name) === ownValue(after, name) && now.get(name) !== build
+      ? [`${name} ${ownValue(packages, name) ?? ''}`]
       : [],
   );
 }

@@ -6,6 +6,7 @@ import { isPresent, type PackageDatabase } from '../../database.ts';
 import type { Remembering } from '../../../jobs/memory.ts';
 import { transactionSlots } from '../../transaction-slots.ts';
 import { editStatus, packageIn } from '../database/status-paragraphs.ts';
+import { ownValue } from '../../names.ts';
 
 /** The packages whose files a power cut damaged, until they are installed anew or gone. */
 export type Damaged = Awaited<ReturnType<typeof createDamaged>>;
@@ -86,7 +87,7 @@ export async function restoreVersions(statusFile: string, context: Remembering):
   const { lowered } = kept.read(context);
   if (Object.keys(lowered).length === 0) return;
   await editVersions(statusFile, (name, version) =>
-    version === LOWEST ? (lowered[name] ?? version) : version,
+    version === LOWEST ? (ownValue(lowered, name) ?? version) : version,
   );
 }
 
