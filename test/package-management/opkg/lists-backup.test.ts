@@ -88,6 +88,20 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
     ]);
   });
 
+  test('a new list has the time at which it was fetched, whatever its server says of it', async () => {
+    await host.manager.lists.backUp();
+    await device.opkg('update');
+    const list = join(folder, 'lab');
+    const aYearAgo = Math.floor(Date.now() / 1000) - 365 * 86_400;
+    // As GNU's wget leaves it.
+    await utimes(list, aYearAgo, aYearAgo);
+
+    expect(await host.manager.lists.checkFetched()).toEqual([]);
+
+    const { updatedAt = 0 } = await host.manager.feeds.stateOf({ name: 'lab', url: '' });
+    expect(updatedAt - aYearAgo).toBeGreaterThan(364 * 86_400);
+  });
+
   test('of two feeds only the one that went wrong keeps its old list', async () => {
     await writeFile(
       join(device.root, 'etc/opkg/other.conf'),

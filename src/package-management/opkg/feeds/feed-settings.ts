@@ -27,7 +27,7 @@ import { ADVICE } from '../../problem.ts';
 import { configFiles, type OpkgConfig } from '../opkg-config.ts';
 import { editFeedLines, parseFeedLine } from './feed-lines.ts';
 import { damagedBy, faultInList, isPacked, notAList } from './lists-backup.ts';
-import { copyList, copyOrRemove } from './lists.ts';
+import { copyList, copyOrRemove, markFetched } from './lists.ts';
 
 const CUSTOM = 'customfeeds.conf';
 /** Names of a feed's list and signature among what was fetched. */
@@ -86,6 +86,7 @@ export function createFeedSettings(
     adopt: async ({ name }, folder) => {
       const lists = await listsDir({ name });
       await copyList(join(folder, LIST), join(lists, name));
+      await markFetched(join(lists, name));
       await copyOrRemove(join(folder, SIGNATURE), join(lists, `${name}.sig`));
     },
     forget: async ({ name }) => {

@@ -12,7 +12,7 @@ import { isWebPage, WEB_PAGE, type FeedFault } from '../../feed-settings.ts';
 import type { FailedFeed, FeedLists } from '../../manager.ts';
 import { ADVICE } from '../../problem.ts';
 import type { OpkgConfig } from '../opkg-config.ts';
-import { copyList, copyOrRemove } from './lists.ts';
+import { copyList, copyOrRemove, markFetched } from './lists.ts';
 import { readParagraphs } from './paragraphs.ts';
 
 /**
@@ -90,7 +90,8 @@ async function verdictOn(config: OpkgConfig, copy: string): Promise<FailedFeed[]
   const failed: FailedFeed[] = [];
   for (const feed of config.feeds) {
     const fault = await faultOf(config, feed, copy);
-    if (fault !== undefined) failed.push({ feed, code: 'damaged_package', ...fault });
+    if (fault === undefined) await markFetched(join(config.listsDir, feed.name));
+    else failed.push({ feed, code: 'damaged_package', ...fault });
   }
   await replaceFile(file, JSON.stringify(failed));
   return failed;

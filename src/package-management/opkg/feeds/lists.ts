@@ -88,6 +88,12 @@ export async function copyList(source: string, target: string): Promise<void> {
   }
 }
 
+/** A list was fetched now: GNU's wget gives a file the time that its server says. */
+export async function markFetched(list: string): Promise<void> {
+  const now = new Date();
+  await utimes(list, now, now);
+}
+
 /** Copies the source, or removes the target if there is none: that belongs to another list. */
 export async function copyOrRemove(source: string, target: string): Promise<void> {
   await copyList(source, target).catch(async (error: unknown) => {
