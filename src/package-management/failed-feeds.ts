@@ -16,6 +16,8 @@ export interface ListsState {
   state: 'fresh' | 'old' | 'missing';
   /** When the oldest list was fetched, Unix seconds. */
   updatedAt?: number;
+  /** Whether some feeds that are on have a list, and others none. */
+  isPartial: boolean;
 }
 
 const OLD_MS = 7 * 86_400_000;
@@ -25,6 +27,8 @@ export const LACKING_LISTS =
   'the lists of the feeds are not there, as after a boot: they are fetched first';
 export const OLD_LISTS =
   'nothing newer is in the lists of the feeds, which are over a week old: they are fetched first';
+export const PARTIAL_LISTS =
+  'a feed lacks its list, and the others do not have what is asked for: they are fetched first';
 
 /** @param now milliseconds since 1970 */
 export async function readListsState(
@@ -35,11 +39,12 @@ export async function readListsState(
   const states = await Promise.all(feeds.map((feed) => stateOf(feed).catch(() => undefined)));
   const times = states.flatMap((known) => known?.updatedAt ?? []);
   // Without a feed there is nothing that could be missing.
-  if (times.length === 0) return { state: feeds.length === 0 ? 'fresh' : 'missing' };
+  const isPartial = times.length > 0 && times.length < feeds.length;
+  if (times.length === 0) return { state: feeds.length === 0 ? 'fresh' : 'missing', isPartial };
   const updatedAt = Math.min(...times);
   // Lists by a clock that was far ahead say as little as old ones.
   const isOld = Math.abs(now - updatedAt * 1000) > OLD_MS;
-  return { state: isOld ? 'old' : 'fresh', updatedAt };
+  return { state: isOld ? 'old' : 'fresh', updatedAt, isPartial };
 }
 
 /** An app, or the package of that name. */

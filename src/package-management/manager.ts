@@ -119,14 +119,17 @@ export interface PackageCommands {
   shown: (change: PackageChange) => string;
 }
 
+/** What is said when lists that are there are fetched all the same; undefined if they are not. */
+export type RefetchNote = () => Promise<string | undefined>;
+
 /** Every function is safe to be called again after a crash. */
 export interface TransactionSteps {
   /**
    * Ahead of everything, also of the choice: what has to be there for it. Default: nothing.
    * @param choosesFromFeeds whether the choice goes by what the feeds offer
-   * @param areListsTooOld whether it has to know what they offer by now
+   * @param refetchNote says why lists that are there do not do; undefined if they do
    */
-  first?: (choosesFromFeeds: boolean, areListsTooOld?: () => Promise<boolean>) => readonly Step[];
+  first?: (choosesFromFeeds: boolean, refetchNote?: RefetchNote) => readonly Step[];
   /** @throws DepotError no_space if there is too little for any change */
   needSpace: (purpose: string) => Promise<void>;
   /**

@@ -3,7 +3,7 @@ import type { Command } from '../../device/command.ts';
 import { changedPackages } from '../half-installed.ts';
 import type { Failure } from '../failure.ts';
 import type { PackageDatabase } from '../database.ts';
-import type { PackageChange, PackageManager } from '../manager.ts';
+import type { PackageChange, PackageManager, RefetchNote } from '../manager.ts';
 import { chosen, enterTransaction, type Chosen } from '../transaction-slots.ts';
 import type { Job } from '../../jobs/job.ts';
 import {
@@ -67,7 +67,7 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
   const before = around.before(changeIn, choosesFromFeeds, { ...keep, ...ready });
   const percentOf = createPercentReader();
   return [
-    ...(around.first?.(choosesFromFeeds, work.areListsTooOld) ?? []),
+    ...(around.first?.(choosesFromFeeds, work.refetchNote) ?? []),
     plainAct('choose', 'choose', async (context) => {
       begun.write(context, { isBegun: false });
       await choose(context);
@@ -196,7 +196,7 @@ export interface ChangeWork {
   /** Whether it cannot choose without knowing what the feeds offer. */
   choosesFromFeeds?: boolean;
   /** Whether lists that are there are fetched all the same, once; the old ones do if that fails. */
-  areListsTooOld?: () => Promise<boolean>;
+  refetchNote?: RefetchNote;
   /** Whether a repair removes again what came. */
   removesWhatCame?: boolean;
   /** Whether a repair puts back what was replaced; `half`: as far as it is half installed. */

@@ -5,6 +5,9 @@ import { autoconfStep, type ScriptContext } from '../autoconf.ts';
 import type { PackageTools } from '../../../package-management/package-tools.ts';
 import { translationsFor } from '../../../package-management/luci-translations.ts';
 import { packagesToInstall } from '../../../package-management/choice.ts';
+import { previewChange } from '../../../package-management/change-preview.ts';
+import { PARTIAL_LISTS, readListsState } from '../../../package-management/failed-feeds.ts';
+import type { ProblemCode } from '../../../package-management/problem.ts';
 import { keepAsked } from '../../../package-management/transaction/keep-asked.ts';
 import { chosen } from '../../../package-management/transaction-slots.ts';
 import { judgeInstall } from '../../../package-management/transaction/judgement.ts';
@@ -30,6 +33,7 @@ export function installPlan(tools: PackageTools, scripts: ScriptContext, job: Jo
     choosesFromFeeds: true,
     removesWhatCame: true,
     putsBack: true,
+    refetchNote: () => refetchNote(tools, job),
     choose,
     judge: judgeInstall,
     record: (after, { job: own }) => keepAsked(tools, after, chosen.find(own)?.names ?? []),
@@ -39,3 +43,13 @@ export function installPlan(tools: PackageTools, scripts: ScriptContext, job: Jo
   const isComplete = (): boolean => false;
   return transaction(tools, ONLY, { ...work, isComplete, behind: [autoconfStep(scripts)] });
 }
+
+/** What no list offers a feed may have whose own list is not there. */
+async function refetchNote(tools: PackageTools, { subject }: Job): Promise<string | undefined> {
+  if (!(await readListsState(tools.manager.feeds)).isPartial) return undefined;
+  const { problems } = await previewChange(tools, { operation: 'install', subjects: [subject] });
+  const isLacking = problems.some(({ code }) => LACKING.includes(code));
+  return isLacking ? PARTIAL_LISTS : undefined;
+}
+
+const LACKING: readonly ProblemCode[] = ['not_found', 'dependency_missing'];

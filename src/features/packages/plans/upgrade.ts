@@ -17,7 +17,11 @@ import {
   type UpgradeChoice,
   type UpgradeOfAll,
 } from '../../../package-management/choice.ts';
-import { readListsState } from '../../../package-management/failed-feeds.ts';
+import {
+  OLD_LISTS,
+  PARTIAL_LISTS,
+  readListsState,
+} from '../../../package-management/failed-feeds.ts';
 import { judgeUpgrade } from '../../../package-management/transaction/judgement.ts';
 import { restoreLists } from './update.ts';
 
@@ -44,11 +48,14 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
     remember(context, tools.manager, { verb: 'upgrade', names, expected });
   };
   // What a plan has shown is done by the lists that it was made of.
-  const areListsTooOld = async (): Promise<boolean> =>
-    (await readListsState(tools.manager.feeds)).state === 'old' && (await find()).isCurrent;
+  const refetchNote = async (): Promise<string | undefined> => {
+    const { state, isPartial } = await readListsState(tools.manager.feeds);
+    if ((state !== 'old' && !isPartial) || !(await find()).isCurrent) return undefined;
+    return isPartial ? PARTIAL_LISTS : OLD_LISTS;
+  };
   const judge = judgeUpgrade(tools.manager);
   const work: ChangeWork = {
-    ...{ verb: 'upgrade', purpose, choosesFromFeeds: true, areListsTooOld, choose, judge },
+    ...{ verb: 'upgrade', purpose, choosesFromFeeds: true, refetchNote, choose, judge },
     putsBack: isOfAll ? 'half' : true,
     ...(isOfAll ? { behindChoice: [beforeChangeStep(tools, 'upgrade')] } : {}),
   };

@@ -62,8 +62,8 @@ export function createTransactionSteps(
       return (await wasOvertaken(installation, context)) ? retryFrom(planning) : undefined;
     });
   return {
-    first: (choosesFromFeeds, areListsTooOld) => [
-      listsStep(installation, choosesFromFeeds, areListsTooOld),
+    first: (choosesFromFeeds, refetchNote) => [
+      listsStep(installation, choosesFromFeeds, refetchNote),
       listsCheck(installation, lists, choosesFromFeeds),
     ],
     needSpace: (purpose) => needSpace(installation, purpose),

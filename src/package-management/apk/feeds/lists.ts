@@ -8,15 +8,9 @@ import {
   type CommandStep,
   type StepContext,
 } from '../../../jobs/plan.ts';
-import type { FeedLists } from '../../manager.ts';
+import type { FeedLists, RefetchNote } from '../../manager.ts';
 import type { ProblemCode } from '../../problem.ts';
-import {
-  describeFailed,
-  LACKING_LISTS,
-  needsNoList,
-  noListsFailure,
-  OLD_LISTS,
-} from '../../failed-feeds.ts';
+import { describeFailed, LACKING_LISTS, needsNoList, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
 import { transactionSlots } from '../../transaction-slots.ts';
 import type { Locations } from '../database/apk-locations.ts';
@@ -106,13 +100,14 @@ const looking = transactionSlots('the lists', { areWanted: v.optional(v.boolean(
 export function listsStep(
   installation: Installation,
   choosesFromFeeds: boolean,
-  areListsTooOld: () => Promise<boolean> = () => Promise.resolve(false),
+  refetchNote: RefetchNote = () => Promise.resolve(undefined),
 ): CommandStep {
   return plainCommand(LISTS_STEP, 'fetch lists', async (context) => {
     const { areWanted } = looking.read(context);
     const isLacking = areWanted || (choosesFromFeeds && !(await hasLists(installation)));
-    if (!isLacking && !(await areListsTooOld())) return undefined;
-    await context.note(isLacking ? LACKING_LISTS : OLD_LISTS);
+    const text = isLacking ? LACKING_LISTS : await refetchNote();
+    if (text === undefined) return undefined;
+    await context.note(text);
     await installation.prepareFolders();
     return installation.commands.update();
   });

@@ -41,8 +41,8 @@ export function createTransactionSteps(
   // Begun early: reading the kernel's table of locks takes 10 ms and more.
   const ready = ahead((context) => makeReady(installation, context));
   return {
-    first: (choosesFromFeeds, areListsTooOld) => {
-      const given = { ...tools, areListsTooOld, meanwhile: ready.begin };
+    first: (choosesFromFeeds, refetchNote) => {
+      const given = { ...tools, refetchNote, meanwhile: ready.begin };
       return listsSteps(installation, given, () => choosesFromFeeds);
     },
     needSpace: (purpose) => needSpace(installation, purpose),

@@ -7,15 +7,9 @@ import {
   type Step,
   type StepContext,
 } from '../../../jobs/plan.ts';
-import {
-  describeFailed,
-  LACKING_LISTS,
-  needsNoList,
-  noListsFailure,
-  OLD_LISTS,
-} from '../../failed-feeds.ts';
+import { describeFailed, LACKING_LISTS, needsNoList, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
-import type { FeedLists } from '../../manager.ts';
+import type { FeedLists, RefetchNote } from '../../manager.ts';
 import { transactionSlots } from '../../transaction-slots.ts';
 import type { OpkgCommands } from '../changing/commands.ts';
 import { waitForOpkg } from '../changing/lock.ts';
@@ -26,7 +20,7 @@ export interface ListsTools {
   lists: FeedLists;
   commands: Pick<OpkgCommands, 'update'>;
   wasShutOut: (context: StepContext) => Promise<boolean>;
-  areListsTooOld?: (() => Promise<boolean>) | undefined;
+  refetchNote?: RefetchNote | undefined;
   /** Begins, once nothing is fetched any more, what a later step waits for. */
   meanwhile?: (context: StepContext) => void;
 }
@@ -38,7 +32,7 @@ export interface ListsTools {
  */
 export function listsSteps(
   installation: Installation,
-  { lists, commands, wasShutOut, areListsTooOld, meanwhile }: ListsTools,
+  { lists, commands, wasShutOut, refetchNote, meanwhile }: ListsTools,
   isNeeded: (context: StepContext) => boolean,
 ): Step[] {
   return [
@@ -46,8 +40,9 @@ export function listsSteps(
       const { note } = context;
       fetching.write(context, { fetchesLists: false });
       const isLacking = isNeeded(context) && (await lacksLists(installation));
-      if (!isLacking && (await areListsTooOld?.()) !== true) return undefined;
-      await note(isLacking ? LACKING_LISTS : OLD_LISTS);
+      const text = isLacking ? LACKING_LISTS : await refetchNote?.();
+      if (text === undefined) return undefined;
+      await note(text);
       await installation.prepareFolders();
       await waitForOpkg(installation, context);
       try {

@@ -25,7 +25,7 @@ async function lookForLists(names: readonly string[]): Promise<string[]> {
       lists: { backUp: () => Promise.reject(new Error('no space left on device')) } as never,
       commands: { update: () => ({ argv: ['false'] }) as never },
       wasShutOut: () => Promise.resolve(false),
-      areListsTooOld: () => Promise.resolve(true),
+      refetchNote: () => Promise.resolve('they are old'),
     },
     () => true,
   );
