@@ -1,4 +1,4 @@
-import { tmpdir } from 'node:os';
+import { tmpdir, uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { isSameDisk } from '../../../device/disk/space.ts';
@@ -181,8 +181,11 @@ async function prepare({ statusCopy }: Installation, context: StepContext, wasHe
   return true;
 }
 
-/** When another process first took the lock ahead of opkg, in milliseconds since 1970. */
-const shutOut = transactionSlots('the lock', { lostSince: v.optional(v.number()) });
+/**
+ * When another process first took the lock ahead of opkg, in seconds since the boot: a router's
+ * time of day jumps by decades when it learns it.
+ */
+const shutOut = transactionSlots('the lock', { lostAtS: v.optional(v.number()) });
 
 /** opkg's exit code for every failure. */
 const FAILED = 255;
@@ -196,9 +199,11 @@ async function hasLostLock(context: StepContext): Promise<boolean> {
   if (job.lastExitCode !== FAILED) return false;
   const start = (await printed(400)).trimStart();
   if (!/^(Collected errors:\s+)?\* opkg_conf_load: Could not lock /.test(start)) return false;
-  const since = shutOut.read(context).lostSince ?? Date.now();
-  if (Date.now() - since > LOCK_LIMIT_MS) return false;
-  shutOut.write(context, { lostSince: since });
+  const nowS = uptime();
+  // Noted before another boot it would lie ahead.
+  const sinceS = Math.min(shutOut.read(context).lostAtS ?? nowS, nowS);
+  if ((nowS - sinceS) * 1000 > LOCK_LIMIT_MS) return false;
+  shutOut.write(context, { lostAtS: sinceS });
   await delay(LOCK_PAUSE_MS);
   return true;
 }

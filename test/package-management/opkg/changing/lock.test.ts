@@ -1,8 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
+import type { StepContext } from '../../../../src/jobs/plan.ts';
 import { slowPackage } from '../../../device/packages/awkward-packages.ts';
 import { startCommand } from '../../../device/command.ts';
 import { createDevice, type Device } from '../../../device/device.ts';
@@ -20,6 +21,20 @@ beforeAll(async () => {
 });
 
 afterAll(() => device.close());
+
+test('a clock that is set while opkg is shut out does not end the wait', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const said = 'Collected errors:\n * opkg_conf_load: Could not lock it: it is in use.\n';
+  const job = { lastExitCode: 255 };
+  const context = { job, memory: {}, printed: () => Promise.resolve(said) } as unknown;
+  const wasShutOut = (): Promise<boolean> => host.manager.around.wasShutOut(context as StepContext);
+
+  vi.setSystemTime(new Date('1970-01-01'));
+  expect(await wasShutOut()).toBe(true);
+  vi.setSystemTime(new Date('2026-01-01'));
+  expect(await wasShutOut()).toBe(true);
+});
 
 test('without a lock file nobody holds the lock', async () => {
   await rm(lockFile, { force: true });
