@@ -21,7 +21,10 @@ export interface ConfirmOrBackOptions {
   log: Log;
   /** Seconds to confirm an ended job in; one that failed may have left a part of its change. */
   secondsOf: (job: Job) => number | undefined;
-  /** Safe to be called again. One that throws is called again until it does not. */
+  /**
+   * Safe to be called again. One that throws is called again until it does not: at once, and then
+   * ever less often, up to once an hour.
+   */
   back: (job: Job) => Promise<void>;
   /** Seconds since the boot. */
   uptimeS?: () => number;
@@ -41,6 +44,7 @@ type Entry = v.InferOutput<typeof entrySchema>;
 const noteSchema = v.record(v.string(), entrySchema);
 
 const CHECK_MS = 1000;
+const LONGEST_PAUSE_S = 3600;
 /** After more boots than this the change goes back at once. */
 const AGAIN = 1;
 
@@ -154,6 +158,8 @@ function createGoingBack(
 ) {
   let isUnderWay = false;
   let current: string | undefined;
+  /** Tries that failed, and the seconds since the boot before which there is no other. */
+  const failed = new Map<string, { tries: number; untilS: number }>();
   const isOver = (id: string): boolean => {
     const entry = entries.get(id);
     return entry?.state === 'waiting' && entry.until <= uptimeS();
@@ -170,6 +176,9 @@ function createGoingBack(
       await save();
     } catch (error) {
       log.error({ task: id, reason: reasonOf(error) }, 'what was not confirmed cannot go back yet');
+      const tries = (failed.get(id)?.tries ?? 0) + 1;
+      const pauseS = tries === 1 ? 0 : Math.min(2 ** tries, LONGEST_PAUSE_S);
+      failed.set(id, { tries, untilS: uptimeS() + pauseS });
     }
     current = undefined;
   };
@@ -179,7 +188,9 @@ function createGoingBack(
     revertDue: async (): Promise<void> => {
       if (isUnderWay) return;
       isUnderWay = true;
-      for (const id of [...entries.keys()]) if (isOver(id)) await revert(id);
+      for (const id of [...entries.keys()]) {
+        if (isOver(id) && (failed.get(id)?.untilS ?? 0) <= uptimeS()) await revert(id);
+      }
       isUnderWay = false;
     },
   };

@@ -14,12 +14,14 @@ interface Device {
   bootId: string;
   uptimeS: number;
   back: string[];
+  /** How often something was to go back. */
+  tries: number;
   fault?: Error;
 }
 
 async function newDevice(): Promise<Device> {
   const folder = await temporaryFolder();
-  return { folder, jobs: [], bootId: 'one', uptimeS: 1000, back: [] };
+  return { folder, jobs: [], bootId: 'one', uptimeS: 1000, back: [], tries: 0 };
 }
 
 interface Daemon extends ConfirmOrBack {
@@ -41,6 +43,7 @@ async function startDaemon(device: Device): Promise<Daemon> {
     secondsOf: ({ params }) =>
       params.confirm_s === undefined ? undefined : Number(params.confirm_s),
     back: ({ id }) => {
+      device.tries += 1;
       if (device.fault !== undefined) return Promise.reject(device.fault);
       device.back.push(id);
       return Promise.resolve();
@@ -155,6 +158,27 @@ test('what cannot go back yet is tried again', async () => {
   expect(daemon.confirmBy('task')).toBeUndefined();
   expect(await daemon.confirm('task')).toBe('back');
   delete device.fault;
+  await daemon.check();
+  expect(device.back).toEqual(['task']);
+});
+
+test('what cannot go back for days is tried again ever less often, and once an hour at least', async () => {
+  const device = await newDevice();
+  device.fault = new Error('no room');
+  const daemon = await startDaemon(device);
+  daemon.ends({});
+  device.uptimeS += 120;
+  const tried: number[] = [];
+  for (let second = 0; second < 3 * 3600; second += 60) {
+    await daemon.check();
+    tried.push(device.tries);
+    device.uptimeS += 60;
+  }
+  expect(tried.slice(0, 3)).toEqual([1, 2, 3]);
+  expect(tried.at(-1)).toBeLessThan(16);
+
+  delete device.fault;
+  device.uptimeS += 3600;
   await daemon.check();
   expect(device.back).toEqual(['task']);
 });

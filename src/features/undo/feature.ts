@@ -146,9 +146,12 @@ function createConfirmations({ queue, submit, ...context }: FeatureContext): Con
   });
 }
 
-/** The power went in the midst of it, or others had the package manager all the time. */
-function isToTryAgain({ state, errorCode }: Job): boolean {
-  return state === 'interrupted' || errorCode === 'locked';
+/**
+ * The power went in the midst of it, somebody stopped it, others had the package manager all the
+ * time, or the disk was full.
+ */
+function isToTryAgain({ state, errorCode = '' }: Job): boolean {
+  return ['interrupted', 'stopped'].includes(state) || ['locked', 'no_space'].includes(errorCode);
 }
 
 function isUndoOf(id: string): (job: Job) => boolean {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { readLockHolder } from '../../../src/package-management/opkg/changing/lock.ts';
 import { startLockHolder } from '../../device/lock-holder.ts';
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
+import { mountDisk } from '../packages/no-room.ts';
 import { openStore, type Store } from '../packages/open-store.ts';
 import type { UndoStatus } from './undo-tasks.ts';
 
@@ -122,6 +123,36 @@ test(
     };
     await expect.poll(packages, { timeout: 10_000 }).toEqual({});
     expect(states).toContain('interrupted');
+  },
+);
+
+test(
+  'what nobody confirms goes back, though its undo finds the disk full, and the next one is stopped',
+  { timeout: LIMIT_MS },
+  async () => {
+    await open();
+    const at = (path: string): string => join(store.device.root, path);
+    const waits = '[ ! -e "$IPKG_INSTROOT/mnt/slow" ] || { echo waits; sleep 20; }';
+    store.device.feed.publish([
+      { ...{ name: 'demo', version: '1.0-1', architecture: 'all' }, scripts: { postinst: waits } },
+    ]);
+    await store.run('update');
+    await store.run('install', { package: 'demo' });
+    await mountDisk(at('overlay'), 2);
+    const { id } = await store.run('remove', { package: 'demo', confirm_s: String(CONFIRM_S) });
+    await expect(writeFile(at('overlay/full'), Buffer.alloc(4 * 1024 ** 2))).rejects.toThrow();
+    const undoneWith = async () => (await store.daemon.status((await undoOf(id)).id)).error_code;
+    await expect.poll(undoneWith, { timeout: LIMIT_MS, interval: 500 }).toBe('no_space');
+
+    await writeFile(at('mnt/slow'), '');
+    await rm(at('overlay/full'));
+    await expect.poll(async () => (await undoOf(id)).log).toContain('waits');
+    const next = await undoOf(id);
+    await rm(at('mnt/slow'));
+    await store.daemon.post('admin/system/tasks/stop', { task_id: next.id });
+
+    expect((await store.daemon.finished(next.id)).state).toBe('stopped');
+    await expect.poll(store.packages).toEqual({ demo: '1.0-1' });
   },
 );
 
