@@ -112,8 +112,9 @@ export function nameOnce(message: string): string {
   const end = String.raw`(?=$|[ ,;:])`;
   const inQuotes = /("[^"]*")/;
   const itsPart = new RegExp(`\\bthe (script|files?|size) of ${word}${end}`, 'g');
-  const before = String.raw`(?<=^|[:;,] |\b(?:offers|have|of|without|needs?) )`;
-  const itself = new RegExp(`${before}${word}${end}`, 'g');
+  const before = String.raw`(?<=^|[:;] |\b(?:offers|have|of|without|needs?) )`;
+  // Behind a comma one with a version is one of several.
+  const itself = new RegExp(`(?:${before}${word}|(?<=, )${escaped})${end}`, 'g');
   const pieces = message.slice(head.length).split(inQuotes);
   const said = pieces.map((piece) => {
     if (inQuotes.test(piece)) return piece;

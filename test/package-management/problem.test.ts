@@ -38,6 +38,11 @@ test.each([
     'install demo: the script of demo-1.0-r1 that ran says "demo: no"',
     'its script that ran says "demo: no"',
   ],
+  ['install demo: 1 MiB is free, demo needs 2 MiB', '1 MiB is free, it needs 2 MiB'],
+  [
+    'install demo: lib-1.0-r1, demo-1.0-r1 could not be fetched',
+    'lib-1.0-r1, demo-1.0-r1 could not be fetched',
+  ],
   ['install file: the file lacks /bin/file', 'the file lacks /bin/file'],
   ['install demo: demo-app conflicts with demo', 'demo-app conflicts with demo'],
   ['upgrade all: it lacks the list of all', 'it lacks the list of all'],
