@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { reasonOf } from '../../../errors.ts';
+import { isDiskFull } from '../../../device/disk/disk-full.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
 import { isThere } from '../../../device/is-there.ts';
 import { readPart } from '../../../device/owner-file.ts';
@@ -23,7 +24,10 @@ import { readParagraphs } from './paragraphs.ts';
  * own (mkdtemp(3)) that no other user can look into or replace, and that is on record.
  */
 export function createListsBackup(readConfig: () => Promise<OpkgConfig>, notes: Notes): FeedLists {
+  /** The copy that a full disk had no room to put on record: the next daemon does not know it. */
+  let unrecorded: string | undefined;
   const findCopy = async (): Promise<string | undefined> => {
+    if (unrecorded !== undefined) return unrecorded;
     const record = v.safeParse(copyRecord, await notes.read(NOTE));
     return record.success && (await isPrivateFolder(record.output.folder))
       ? record.output.folder
@@ -32,6 +36,7 @@ export function createListsBackup(readConfig: () => Promise<OpkgConfig>, notes: 
   const forget = async (): Promise<void> => {
     const copy = await findCopy();
     if (copy !== undefined) await rm(copy, { recursive: true, force: true });
+    unrecorded = undefined;
   };
   return {
     backUp: async () => {
@@ -39,7 +44,10 @@ export function createListsBackup(readConfig: () => Promise<OpkgConfig>, notes: 
       const { listsDir } = await readConfig();
       const lists = await openTrustedFolder(listsDir, 0o755);
       const folder = await mkdtemp(`${lists}.kept-`);
-      await notes.write(NOTE, { folder });
+      await notes.write(NOTE, { folder }).catch((error: unknown) => {
+        if (!isDiskFull(error)) throw error;
+        unrecorded = folder;
+      });
       for (const entry of await readdir(lists, { withFileTypes: true })) {
         if (entry.isFile()) await copyList(join(lists, entry.name), join(folder, entry.name));
       }
