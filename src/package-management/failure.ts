@@ -216,11 +216,20 @@ export function scriptOf(name: string, script: string): string {
  */
 export function endOfScript(program: string, ending: string, said: string | undefined): string {
   const code = exitCodeIn(ending);
-  const words = said === undefined ? [] : [quoted(said)];
-  if (code === undefined) return [`${program} was ${ending}`, ...words].join(': ');
-  return words[0] === undefined
+  const signal = /^killed by signal (\d+)$/.exec(ending)?.[1];
+  const words = said === undefined ? undefined : quoted(said);
+  if (signal !== undefined) {
+    return words === undefined
+      ? `${program} was killed by signal ${signal}`
+      : `${program} was killed by signal ${signal}: ${words}`;
+  }
+  if (code === undefined) {
+    const how = `${program} was ${ending}`;
+    return words === undefined ? how : `${how}: ${words}`;
+  }
+  return words === undefined
     ? `${program} ended with exit code ${code}`
-    : `${program} ended with exit code ${code}: ${words[0]}`;
+    : `${program} ended with exit code ${code}: ${words}`;
 }
 
 /** @param ending as apk says how the program ended that looks at its changes */

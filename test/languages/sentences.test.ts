@@ -63,6 +63,9 @@ test('what stands for a name that was said before is said, too', () => {
   expect(inChinese(`cannot install x: ${script} ended with exit code 3: "no"`)).toBe(
     '无法安装 x：它安装后运行的脚本以退出码 3 结束："no"',
   );
+  expect(inChinese(`cannot install x: ${script} was killed by signal 9: "no"`)).toBe(
+    '无法安装 x：它安装后运行的脚本被信号 9 终止："no"',
+  );
   expect(inChinese('there is no list of base, packages')).toBe('没有 base, packages 的列表');
 });
 

@@ -143,7 +143,7 @@ const ERRORS: readonly Complaint[] = [
     reason: (name) => `the files of ${name} could not be unpacked`,
   },
   {
-    expression: /^\w+: package "(\S+)" (\S+) script returned status (\d+)\.$/gm,
+    expression: /^\w+: package "(\S+)" (\S+) script returned status (-?\d+)\.$/gm,
     failure: ([name = '', script = '', status = ''], { lines }) => ({
       code: 'script_failed',
       package: name,

@@ -5,8 +5,15 @@ export function scriptReason(
   { name, script, status }: { name: string; script: string; status: string },
   lines: readonly string[],
 ): string {
-  const ending = `exited with error ${status}`;
+  const ending = endingOf(status, lines);
   return endOfScript(scriptOf(name, script), ending, lastLineOf(name, lines));
+}
+
+/** opkg gives -1 to what a signal ended, as the kernel does where memory runs out. */
+function endingOf(status: string, lines: readonly string[]): string {
+  if (status !== '-1') return `exited with error ${status}`;
+  const signals = lines.map((line) => /: Child killed by signal (\d+)\.$/.exec(line)?.[1]);
+  return `killed by signal ${signals.findLast((signal) => signal !== undefined) ?? ''}`.trim();
 }
 
 /** What opkg prints itself before the script of a package runs, or beside it. */

@@ -52,6 +52,20 @@ test.each([
   expect(explain({ output: errors(message), names: ['virt'] })).toMatchObject({ code, reason });
 });
 
+test('a script that a signal ended, as where memory runs out, has failed', () => {
+  const output = `Configuring virt.\nvirt begins\n${errors(
+    'xsystem: /bin/sh: Child killed by signal 9.',
+    'pkg_run_script: package "virt" postinst script returned status -1.',
+    'opkg_configure: virt.postinst returned -1.',
+  )}`;
+
+  expect(explain({ output, names: ['virt'] })).toMatchObject({
+    ...{ code: 'script_failed', package: 'virt' },
+    reason:
+      'the script of virt that runs after its installation was killed by signal 9: "virt begins"',
+  });
+});
+
 test('the missing dependency that is deepest counts, and more than what follows from it', () => {
   const output = errors(
     'pkg_hash_check_unresolved: cannot find dependency libfoo for demo-app',
