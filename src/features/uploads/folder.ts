@@ -8,7 +8,7 @@ import type { PackageManager } from '../../package-management/manager.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
-import { diskFull, noProgram } from './refusals.ts';
+import { diskFull, noProgram, windowsProgram } from './refusals.ts';
 
 /** What a file's name ends with: `run` or the ending of the package manager's own files. */
 export type UploadKind = string;
@@ -105,13 +105,18 @@ function asFull(error: unknown): unknown {
   return isDiskFull(error) ? diskFull(error) : error;
 }
 
+/** The kernel reads no more of a script's first line. */
+const HEAD_BYTES = 256;
+
 /** A script says what runs it (execve(2)); a program begins with ELF's magic number (elf(5)). */
 async function inspectProgram(path: string): Promise<UploadContent> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     const head = buffer.toString('latin1', 0, bytesRead);
-    if (head.startsWith('#!') || head === '\u007fELF') return {};
+    // The carriage return would be part of the name of the program that is to run it.
+    if (/^#![^\n]*\r\n/.test(head)) throw windowsProgram();
+    if (/^(?:#!|\u007fELF)/.test(head)) return {};
     throw noProgram();
   } finally {
     await file.close();

@@ -44,6 +44,10 @@ export function badForm({ code, message }: DepotError): DepotError {
   return new DepotError(code, message, { explanation: { code: 'not_allowed', remedy } });
 }
 
+export function windowsProgram(): DepotError {
+  return damaged('its first line ends with a carriage return, as Windows writes it');
+}
+
 function damaged(why: string): DepotError {
   return refused('bad_request', why, explained('damaged_package'));
 }

@@ -176,6 +176,7 @@ describe('what an upload may not be', () => {
     ['a program called a package', { name: 'a.ipk', content: '#!/bin/sh\n' }],
     ['a package called a program', { name: 'a.run', content: ipk('x').content }],
     ['text called a program', { name: 'a.run', content: 'echo hello' }],
+    ['a script that Windows wrote', { name: 'a.run', content: '#!/bin/sh\r\necho hello\r\n' }],
     ['an empty program', { name: 'a.run', content: '' }],
     ['a gzip of no archive', { name: 'a.ipk', content: gzipSync('x'.repeat(1000)) }],
     ['an archive cut off', { name: 'a.ipk', content: ipk('x').content.slice(0, 200) }],
