@@ -72,6 +72,9 @@ export const ADVICE = {
   webPage: 'Log in to the network first: a web page came in place of the list.',
   changedOnTheWay: 'Try later or from another network: the list was changed on its way.',
   unknownKey: "Add the feed's public key if you trust the feed, or remove the feed.",
+  roomInTmp:
+    'Free space in /tmp, which is memory on most devices: remove files there or stop apps, then ' +
+    'try again.',
   unsigned: 'Ask whoever runs the feed to sign it, or remove the feed.',
 } as const;
 

@@ -10,6 +10,7 @@ import {
   type FailedCommand,
   type Failure,
 } from '../../failure.ts';
+import { ADVICE } from '../../problem.ts';
 import { scriptReason } from './script-output.ts';
 
 /**
@@ -121,9 +122,8 @@ const ERRORS: readonly Complaint[] = [
     reason: (what) => `the signature of ${what} is wrong or missing`,
   },
   {
-    code: 'download_failed',
     expression: /^\w+: Failed to download (\S+), wget returned (\d+)\.$/gm,
-    reason: (url, code) => `${url} cannot be downloaded: ${downloadFault(code)}`,
+    failure: ([url = '', code = '']) => notDownloaded(url, code),
   },
   {
     expression: /^\w+: Package (\S+) is not available from any configured src\.$/gm,
@@ -179,6 +179,18 @@ function stated(expression: RegExp, failure: (name: string) => Failure): Complai
     expression,
     failure: ([name = ''], { names }) => (names.includes(name) ? failure(name) : undefined),
   };
+}
+
+/** wget says that it could not write: opkg has it write to a folder of its own in /tmp. */
+const NOT_WRITTEN = '3';
+
+function notDownloaded(url: string, exitCode: string): Failure {
+  if (exitCode !== NOT_WRITTEN) {
+    const reason = `${url} cannot be downloaded: ${downloadFault(exitCode)}`;
+    return { code: 'download_failed', reason };
+  }
+  const reason = `there is no room to download ${url} to`;
+  return { code: 'no_space', reason, remedy: ADVICE.roomInTmp };
 }
 
 const LARGEST_KILOBYTES = 2n ** 40n;

@@ -29,6 +29,16 @@ test.each([
     'the disk is full: opkg says "wfopen: /usr/lib/x: No space left on device"',
   ],
   [
+    'opkg_download: Failed to download http://127.0.0.1/a.ipk, wget returned 3.',
+    'no_space',
+    'there is no room to download http://127.0.0.1/a.ipk to',
+  ],
+  [
+    'opkg_download: Failed to download http://127.0.0.1/a.ipk, wget returned 8.',
+    'download_failed',
+    'http://127.0.0.1/a.ipk cannot be downloaded: the server does not have it, or answers with an error',
+  ],
+  [
     'pkg_init_from_file: Malformed package file /tmp/x.ipk.',
     'damaged_package',
     'x.ipk is no package that opkg can read',
