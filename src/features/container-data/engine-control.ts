@@ -179,13 +179,13 @@ async function startContainers(
   wanted: EngineWanted,
   note: StepContext['note'],
 ): Promise<void> {
-  const since = Date.now();
   const deadline = performance.now() + CONTAINERS_LIMIT_MS;
+  const startedBefore = new Map<string, number | undefined>();
   const lacking = new Map(wanted.containers.map((container) => [container.id, container.name]));
   for (let tries = 1; ; tries += 1) {
     const reasons: string[] = [];
     for (const [id, name] of [...lacking]) {
-      const reason = await bringUp(engine, id, { since, mayLack: wanted.mayLack === true });
+      const reason = await bringUp(engine, id, { startedBefore, mayLack: wanted.mayLack === true });
       if (reason === undefined) lacking.delete(id);
       else if ('note' in reason) {
         await note(`${name} ${reason.note}`).then(() => lacking.delete(id));
@@ -200,31 +200,45 @@ async function startContainers(
   }
 }
 
-/** @returns undefined when it runs; a note if it need not; what is wrong as long as it should */
+/**
+ * @param start `startedBefore`: of those that were started here, when they had last begun until
+ *   then, if that could be seen; a clock that is set meanwhile does not matter so
+ * @returns undefined when it runs; a note if it need not; what is wrong as long as it should
+ */
 async function bringUp(
   engine: ContainerHost['engine'],
   id: string,
-  { since, mayLack }: { since: number; mayLack: boolean },
+  start: { startedBefore: Map<string, number | undefined>; mayLack: boolean },
 ): Promise<{ note: string } | { fault: string } | undefined> {
   const state = await engine.inspect(id);
   const isUnseen = typeof state === 'string';
   if (!isUnseen && state?.isRunning === true) return undefined;
   if (state === undefined) {
-    if (mayLack) return { note: 'is not known there' };
+    if (start.mayLack) return { note: 'is not known there' };
     // An engine knows all of its containers before it answers.
     throw new DepotError(
       'unavailable',
       `cannot get the containers running again: the engine no longer knows ${id.slice(0, 12)}`,
     );
   }
-  if (!isUnseen && state.startedAt >= since && state.exitCode === 0) {
+  const { startedBefore } = start;
+  const known = startedBefore.get(id);
+  if (startedBefore.has(id) && hasRunSince(known, state)) {
     return { note: 'ran, and has ended by itself' };
   }
   const fault = await engine.startContainer(id);
   if (fault !== undefined) return { fault: `cannot be started: ${fault}` };
+  startedBefore.set(id, isUnseen ? undefined : state.startedAt);
   const isRunning = (await engine.running()).some((one) => one.id === id);
   if (isRunning) return undefined;
   return { fault: isUnseen ? `cannot be looked at: ${state}` : 'was started and runs no more' };
+}
+
+function hasRunSince(
+  known: number | undefined,
+  state: Awaited<ReturnType<ContainerHost['engine']['inspect']>>,
+): boolean {
+  return typeof state === 'object' && state.startedAt !== known && state.exitCode === 0;
 }
 
 /** From a command's end to its effect, such as the socket of an engine in the background. */

@@ -36,6 +36,24 @@ test('a container that the engine fails to look at is started all the same', asy
   expect(running).toEqual(['a']);
 });
 
+test('a container that ends by itself has run, by whatever clock its engine goes', async () => {
+  const notes: string[] = [];
+  let startedAt = Date.parse('1970-01-01T00:00:10Z');
+  const { host } = hostWith();
+  Object.assign(host.engine, {
+    inspect: () => Promise.resolve({ isRunning: false, startedAt, exitCode: 0 }),
+    startContainer: () => Promise.resolve(void (startedAt += 1000)),
+    running: () => Promise.resolve([]),
+  });
+
+  await startEngine(host, WANTED, {
+    ...telling,
+    note: (text) => Promise.resolve(void notes.push(text)),
+  });
+
+  expect(notes).toContain('one ran, and has ended by itself');
+});
+
 test('why it cannot be started is told', async () => {
   await expect(startEngine(hostWith('no layer').host, WANTED, telling)).rejects.toThrow(
     'cannot get the containers running again: one cannot be started: no layer',
