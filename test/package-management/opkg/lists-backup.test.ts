@@ -102,6 +102,16 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
     expect(updatedAt - aYearAgo).toBeGreaterThan(364 * 86_400);
   });
 
+  test('a good new list is taken, though the clock was set back while it was fetched', async () => {
+    await host.manager.lists.backUp();
+    await device.opkg('update');
+    const [copy = ''] = (await readdir(join(folder, '..'))).filter((name) => /\.kept-/.test(name));
+    // What came before the list is later than the list by that clock.
+    await utimes(join(folder, '..', copy, '.kept-at'), new Date(), new Date());
+
+    expect(await host.manager.lists.checkFetched()).toEqual([]);
+  });
+
   test('of two feeds only the one that went wrong keeps its old list', async () => {
     await writeFile(
       join(device.root, 'etc/opkg/other.conf'),

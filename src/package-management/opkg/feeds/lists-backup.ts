@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { reasonOf } from '../../../errors.ts';
 import { isDiskFull } from '../../../device/disk/disk-full.ts';
-import { replaceFile } from '../../../device/durable-file.ts';
+import { readJson, replaceFile } from '../../../device/durable-file.ts';
+import { fileVersion } from '../../../device/file-version.ts';
 import { isThere } from '../../../device/is-there.ts';
 import { readPart } from '../../../device/owner-file.ts';
 import type { Notes } from '../../../device/ports.ts';
@@ -48,10 +49,14 @@ export function createListsBackup(readConfig: () => Promise<OpkgConfig>, notes: 
         if (!isDiskFull(error)) throw error;
         unrecorded = folder;
       });
+      const versions: Record<string, string | undefined> = {};
       for (const entry of await readdir(lists, { withFileTypes: true })) {
-        if (entry.isFile()) await copyList(join(lists, entry.name), join(folder, entry.name));
+        const list = join(lists, entry.name);
+        if (!entry.isFile()) continue;
+        versions[entry.name] = await fileVersion(list);
+        await copyList(list, join(folder, entry.name));
       }
-      await writeFile(join(folder, MARKER), '');
+      await writeFile(join(folder, MARKER), JSON.stringify(versions));
     },
     checkFetched: async (context) => {
       const copy = await findCopy();
@@ -86,8 +91,9 @@ function withCause(failed: FailedFeed, output: string): FailedFeed {
 /** Note that says where the copy of the lists lies. */
 const NOTE = 'lists-copy';
 const copyRecord = v.object({ folder: v.string() });
-/** Written last when the lists are kept: a list fetched afterwards changed after it. */
+/** Written last when the lists are kept: by name their versions, which a fetch changes. */
 const MARKER = '.kept-at';
+const versionsBefore = v.record(v.string(), v.string());
 /** Written before the first list is put back: one that was put back looks like a good new one. */
 const VERDICT = '.verdict';
 
@@ -118,8 +124,8 @@ async function faultOf(
       ? { reason: 'its signature is bad or missing', code: 'signature' }
       : { reason: 'its list was not fetched', code: 'download_failed' };
   }
-  const marker = await stat(join(copy, MARKER)).catch(() => undefined);
-  if (marker !== undefined && list.ctimeMs < marker.ctimeMs) {
+  const known = v.safeParse(versionsBefore, await readJson(join(copy, MARKER)));
+  if (known.success && known.output[feed.name] === (await fileVersion(file))) {
     return { reason: 'its list could not be fetched', code: 'download_failed' };
   }
   const before = await stat(join(copy, feed.name)).catch(() => undefined);
