@@ -138,6 +138,11 @@ function fillHead({ update, logOut }) {
   for (const id of ['update', 'updates-refresh']) byId(id).addEventListener('click', update);
   byId('logout').addEventListener('click', logOut);
   byId('host').textContent = location.hostname;
+  // What stands behind the # is the view.
+  document.querySelector('.skip').addEventListener('click', (event) => {
+    event.preventDefault();
+    byId('main').focus();
+  });
 }
 
 function keepUpToDate({ tasks, views, connection }) {

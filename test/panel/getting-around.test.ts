@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+
+import { openPanel } from './open-panel.ts';
+import { sharePanel } from './start-panel.ts';
+
+const shared = sharePanel();
+
+test('the link that skips the menu leads to the content of the view that is open', async () => {
+  const { url, base } = shared();
+  const browser = await openPanel(`${url}${base}/#installed`);
+
+  await browser.press('Tab');
+  expect(await browser.evaluate('document.activeElement.className')).toBe('skip');
+  await browser.press('Enter');
+
+  await browser.until("document.activeElement.id === 'main'");
+  expect(await browser.evaluate('location.hash')).toBe('#installed');
+  expect(await browser.evaluate("document.querySelector('#view-installed').hidden")).toBe(false);
+});
