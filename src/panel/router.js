@@ -24,7 +24,7 @@ export function createRouter(views) {
     }
     current = name;
     const title = byId(`${name}-title`);
-    if (name !== 'app') leadBackTo(name, title);
+    if (name !== 'app') leadBackTo(location.hash || name, title);
     const shown = views[name].show(argument);
     document.title = `${title.textContent} – ${t('Apps')}`;
     if (!isNavigation) return shown;
@@ -42,6 +42,7 @@ export function createRouter(views) {
   };
 
   addEventListener('hashchange', () => open(routeOf(location.hash), true));
+  leadBackTo(HOME, byId(`${HOME}-title`));
   return {
     /** @returns a promise of the first view's content, if it has to be loaded */
     start: () => open(routeOf(location.hash), false),
@@ -54,9 +55,9 @@ export function createRouter(views) {
 }
 
 /** An app's own view leads back to where somebody came from. */
-function leadBackTo(name, title) {
+function leadBackTo(hash, title) {
   const link = byId('app-back');
-  link.hash = location.hash || name;
+  link.hash = hash;
   setText(link.querySelector('span'), t('Back to {view}', { view: title.textContent }));
 }
 

@@ -17,3 +17,13 @@ test('the link that skips the menu leads to the content of the view that is open
   expect(await browser.evaluate('location.hash')).toBe('#installed');
   expect(await browser.evaluate("document.querySelector('#view-installed').hidden")).toBe(false);
 });
+
+test('an app that is opened by its address leads on to the others', async () => {
+  const { url, base } = shared();
+  const browser = await openPanel(`${url}${base}/#app/demo`);
+
+  expect(await browser.evaluate("document.querySelector('#app-back').textContent.trim()")).toBe(
+    'Back to Discover',
+  );
+  expect(await browser.evaluate("document.querySelector('#app-back').hash")).toBe('#discover');
+});
