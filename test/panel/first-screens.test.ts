@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { simplePackage } from '../device/packages/package-parts.ts';
 import { createOwner } from '../support/owner.ts';
-import { agree, CHIP, click, goTo, install, logIn, openPanel } from './open-panel.ts';
+import { agree, CHIP, click, goTo, install, logIn, openPanel, type } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
 const INSTALLED = "[...document.querySelectorAll('#installed-list h3')].map((e) => e.textContent)";
@@ -107,4 +107,19 @@ test('an app says once what it takes with all it needs, and leads back to where 
   ).toBe(1);
   await click(browser, '#app-back');
   await browser.until("location.hash === '#installed'");
+});
+
+test('what is installed and has no page of its own says so from the first moment', async () => {
+  const daemon = await startPanel();
+  await daemon.finished(await daemon.submit('install', { package: 'libdemo' }));
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+
+  await type(browser, '#discover-search', 'libdemo');
+  await click(browser, '#discover-all');
+  await click(browser, '#discover-others');
+  await browser.until("document.querySelector('#discover-count').textContent === '1 found'");
+
+  const shown =
+    "[...document.querySelectorAll('#discover-list .foot *')].filter((each) => each.checkVisibility()).map(({ textContent }) => textContent)";
+  expect(await browser.evaluate(shown)).toContain('Installed');
 });

@@ -45,6 +45,7 @@ export function createAppCard({ icons, on, describe, isRemovable = false }) {
     isWrite: true,
   });
   const busy = button({ className: 'busy', onclick: () => on.showTask(shown.task.id) });
+  busy.hidden = true;
   const others = [upgrade, install, remove, busy];
   const card = element('li', { className: 'app card' }, [
     letter,
