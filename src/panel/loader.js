@@ -27,12 +27,12 @@ export function createLoader({ state, load, onGone }) {
   let timer;
   let delayMs = FIRST_RETRY_MS;
 
-  const fail = (error) => {
+  const fail = (error, isOther) => {
     if (error.name === 'AbortError') return;
     const isRefused = error instanceof Refused && !error.needsLogin;
     if (!isRefused && !(error instanceof Unreachable) && !error.needsLogin) throw error;
     if (!isRefused) onGone(error);
-    if (!isLoaded || isRefused) line.showFailure(error.message);
+    if (!isLoaded || isOther || isRefused) line.showFailure(error.message);
     // What is refused now is refused again, unless the daemon itself is in trouble.
     if (isRefused ? error.status < 500 : error.needsLogin) return;
     timer = setTimeout(run, delayMs);
@@ -42,8 +42,9 @@ export function createLoader({ state, load, onGone }) {
     isWanted = false;
     clearTimeout(timer);
     abort = new AbortController();
+    const isOther = isAnother;
     if (!isLoaded) line.showLoading(0);
-    else if (isAnother) line.showLoading(OTHER_MS);
+    else if (isOther) line.showLoading(OTHER_MS);
     isAnother = false;
     const { signal } = abort;
     try {
@@ -53,7 +54,7 @@ export function createLoader({ state, load, onGone }) {
       delayMs = FIRST_RETRY_MS;
       line.hide();
     } catch (error) {
-      if (!signal.aborted) fail(error);
+      if (!signal.aborted) fail(error, isOther);
     }
   };
   const loop = async () => {

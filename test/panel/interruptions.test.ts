@@ -148,3 +148,22 @@ test('depotd is upgraded from its own page, which waits for the new version and 
   );
   expect(await on.version()).toBe('2.0-1');
 });
+
+test('an app that is asked for while nobody answers is said not to be there, and comes later', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#app/demo`);
+  await browser.until("document.querySelector('#app-buttons .primary') !== null");
+  await browser.evaluate(`{
+    const ask = window.fetch;
+    window.fetch = (...what) => (window.isBack ? ask(...what) : Promise.reject(new Error('gone')));
+  }`);
+
+  await goTo(browser, 'app/notes');
+  await browser.until(
+    "document.querySelector('#app-state').innerText.includes('The device does not answer.')",
+  );
+  await browser.evaluate('window.isBack = true');
+  await click(browser, '#app-state button');
+  await browser.until("document.querySelector('#app-name').textContent.startsWith('notes ·')");
+  expect(await browser.evaluate("document.querySelector('#app-state').hidden")).toBe(true);
+});
