@@ -78,6 +78,10 @@ export function count(number) {
   return new Intl.NumberFormat(language()).format(number);
 }
 
+export function packageCount(number) {
+  return number === 1 ? t('1 package') : t('{count} packages', { count: count(number) });
+}
+
 /** @param whole 0 to 100 */
 export function percent(whole) {
   return new Intl.NumberFormat(language(), { style: 'percent' }).format(whole / 100);

@@ -2,7 +2,7 @@ import { button, byId, element, factRows, setText, textElement } from '../dom.js
 import { t } from '../i18n.js';
 import { createLoader } from '../loader.js';
 import { detailsAddress, detailsQuery } from '../router.js';
-import { busyWord, count, dayAndMinute, size } from '../words.js';
+import { busyWord, count, dayAndMinute, packageCount, size } from '../words.js';
 import { openLink } from './catalog/app-card.js';
 import {
   bytesOf,
@@ -212,10 +212,7 @@ function foldedList(entries) {
   const items = entries.map((children) => element('li', {}, children));
   const list = element('ul', { className: 'names' }, items);
   if (entries.length <= MANY) return list;
-  return element('details', {}, [
-    element('summary', {}, [t('{count} packages', { count: count(entries.length) })]),
-    list,
-  ]);
+  return element('details', {}, [element('summary', {}, [packageCount(entries.length)]), list]);
 }
 
 function deviceFacts(item) {

@@ -2,7 +2,7 @@ import { button, byId, createRows, element, setHidden, setText } from '../dom.js
 import { t } from '../i18n.js';
 import { createLoader } from '../loader.js';
 import { detailsAddress } from '../router.js';
-import { busyWord, count, size } from '../words.js';
+import { busyWord, count, packageCount, size } from '../words.js';
 import { factsOf, isLeftToFirmware, titleOf } from './catalog/item-words.js';
 import { showMissingLists } from './catalog/missing-lists.js';
 import { missingIn } from './dialogs/plan-content.js';
@@ -75,14 +75,16 @@ function showRegular({ update_every_h: hours = 0 }, { updateEvery }) {
   const box = byId('updates-regular');
   const [text, change] = box.children;
   box.hidden = false;
-  setText(
-    text,
-    hours === 0
-      ? t('Newer versions are looked for when you press “Update lists”.')
-      : t('Newer versions are looked for every {hours} hours.', { hours: count(hours) }),
-  );
+  setText(text, regularText(hours));
   setText(change, hours === 0 ? t('Look once a day') : t('Only when I ask'));
   change.onclick = () => updateEvery(hours === 0 ? DAILY_H : 0);
+}
+
+function regularText(hours) {
+  if (hours === 0) return t('Newer versions are looked for when you press “Update lists”.');
+  return hours === 1
+    ? t('Newer versions are looked for every hour.')
+    : t('Newer versions are looked for every {hours} hours.', { hours: count(hours) });
 }
 
 /** An app is one row, and so are neither its description package nor its own program. */
@@ -112,10 +114,6 @@ function costOf({ upgrades, download_bytes: download, disk_bytes: disk, ...plan 
       ? t('{size} missing', { size: size(missingIn(plan)) })
       : t('{size} free afterwards', { size: size(plan.free_after_bytes) }),
   ].join(' · ');
-}
-
-function packageCount(number) {
-  return number === 1 ? t('1 package') : t('{count} packages', { count: count(number) });
 }
 
 function createUpdateRows(list, { icons, on, fallback }) {

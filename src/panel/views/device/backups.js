@@ -2,7 +2,7 @@ import { button, byId, createRows, element, setText, textElement } from '../../d
 import { t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { setDisabled } from '../../permission.js';
-import { count, dayAndMinute, size } from '../../words.js';
+import { dayAndMinute, packageCount, size } from '../../words.js';
 
 /** What can be brought back, and whether that happens by itself after a firmware upgrade. */
 export function createBackups({ api, report, on }) {
@@ -51,7 +51,7 @@ function createRow(backup, on) {
   const when = dayAndMinute(madeAt);
   const facts = [
     REASONS[reason]?.() ?? reason,
-    t('{count} packages', { count: count(packages) }),
+    packageCount(packages),
     ...(isWhole ? [t('with package files')] : []),
     size(bytes),
     release,

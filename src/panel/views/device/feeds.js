@@ -2,7 +2,7 @@ import { button, byId, createRows, element, refill, setText, textElement } from 
 import { daemonText, t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { setDisabled } from '../../permission.js';
-import { ago, count } from '../../words.js';
+import { ago, count, packageCount } from '../../words.js';
 import { confirm } from '../dialogs/confirm.js';
 
 /** Where packages come from; people add and remove feeds of their own. */
@@ -147,7 +147,7 @@ function contentOf(feed, on) {
 
 function factsOf({ packages, updated_at: updatedAt, kind, key }) {
   return [
-    packages === undefined ? '' : t('{count} packages', { count: count(packages) }),
+    packages === undefined ? '' : packageCount(packages),
     ago(updatedAt) === '' ? '' : t('updated {ago}', { ago: ago(updatedAt) }),
     kind === 'system' ? t('part of the system') : '',
     key === undefined ? '' : t('key {key}', { key }),
