@@ -51,3 +51,23 @@ test('a plan that is refused for a hold offers to let it go', async () => {
     "!document.querySelector('#plan').open && document.querySelectorAll('#updates-list .update').length === 1",
   );
 });
+
+test('a feed of the firmware can be switched off and on again, and not removed', async () => {
+  const { daemon } = await startPanelDevice();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#device`);
+  const isOffered = (label: string): Promise<void> =>
+    browser.until(`document.querySelector('[aria-label="${label}"]')?.checkVisibility()`);
+
+  for (const [offered, then] of [
+    ['Switch off the feed lab', 'Switch on the feed lab'],
+    ['Switch on the feed lab', 'Switch off the feed lab'],
+  ] as const) {
+    await click(browser, `[aria-label="${offered}"]`);
+    await browser.until("location.hash.startsWith('#activity/')");
+    await goTo(browser, 'device');
+    await isOffered(then);
+  }
+  expect(
+    await browser.evaluate("document.querySelector('#feeds-list .danger-text') === null"),
+  ).toBe(true);
+});

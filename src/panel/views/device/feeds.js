@@ -112,23 +112,21 @@ function contentOf(feed, on) {
     onclick: () => on.feed('set_feed', { name, upgrades: upgrades ? '0' : '1' }),
     isWrite: true,
   });
-  const buttons = [
-    button({
-      text: enabled ? t('Switch off') : t('Switch on'),
-      label: enabled
-        ? t('Switch off the feed {name}', { name })
-        : t('Switch on the feed {name}', { name }),
-      onclick: change,
-      isWrite: true,
-    }),
-    button({
-      symbol: 'bin',
-      label: t('Remove the feed {subject}', { subject: name }),
-      className: 'danger-text only-icon',
-      onclick: () => on.removeFeed(feed),
-      isWrite: true,
-    }),
-  ];
+  const flip = button({
+    text: enabled ? t('Switch off') : t('Switch on'),
+    label: enabled
+      ? t('Switch off the feed {name}', { name })
+      : t('Switch on the feed {name}', { name }),
+    onclick: change,
+    isWrite: true,
+  });
+  const remove = button({
+    symbol: 'bin',
+    label: t('Remove the feed {subject}', { subject: name }),
+    className: 'danger-text only-icon',
+    onclick: () => on.removeFeed(feed),
+    isWrite: true,
+  });
   return [
     element('div', { className: 'grow' }, [
       element('p', {}, [
@@ -141,7 +139,7 @@ function contentOf(feed, on) {
       ...(error ? [textElement('p', daemonText(error), 'problem')] : []),
       ...(error && remedy ? [textElement('p', daemonText(remedy), 'note')] : []),
     ]),
-    element('div', { className: 'buttons' }, [flag, ...(kind === 'custom' ? buttons : [])]),
+    element('div', { className: 'buttons' }, [flag, flip, ...(kind === 'custom' ? [remove] : [])]),
   ];
 }
 
