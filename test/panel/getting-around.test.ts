@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { openPanel } from './open-panel.ts';
+import { goTo, openPanel } from './open-panel.ts';
 import { sharePanel } from './start-panel.ts';
 
 const shared = sharePanel();
@@ -26,4 +26,18 @@ test('an app that is opened by its address leads on to the others', async () => 
     'Back to Discover',
   );
   expect(await browser.evaluate("document.querySelector('#app-back').hash")).toBe('#discover');
+});
+
+test('with letters of twice the size all of each view can be reached on a telephone', async () => {
+  const { url, base } = shared();
+  const browser = await openPanel(`${url}${base}/`);
+  await browser.picture({ width: 360, height: 740, scheme: 'light' });
+  await browser.evaluate("document.documentElement.style.fontSize = '200%'");
+
+  for (const view of ['discover', 'installed', 'updates', 'activity', 'device', 'app/demo']) {
+    await goTo(browser, view);
+    await browser.until("document.querySelector('.state:not([hidden]) button[hidden]') === null");
+    const width = await browser.evaluate('document.documentElement.scrollWidth');
+    expect([view, width]).toEqual([view, 360]);
+  }
 });
