@@ -77,3 +77,12 @@ test('while no password is set the page says how to set one', async () => {
 
   expect(await browser.evaluate("document.querySelector('#password')")).toBe(null);
 });
+
+test('on a telephone the log-in stands clear of the edges, with corners as the page has them', async () => {
+  const { browser } = await openAtPanel();
+  await browser.picture({ width: 375, height: 700, scheme: 'light' });
+
+  const form = "document.querySelector('form')";
+  expect(await browser.evaluate(`getComputedStyle(${form}).borderRadius`)).toBe('14.4px');
+  expect(await browser.evaluate(`${form}.getBoundingClientRect().left`)).toBeGreaterThan(8);
+});
