@@ -4,7 +4,8 @@
  */
 const form = document.querySelector('form');
 const alertLine = form.querySelector('p[role]');
-const theme = new URLSearchParams(location.search).get('theme');
+const query = new URLSearchParams(location.search);
+const theme = query.get('theme');
 if (theme) document.documentElement.dataset.theme = theme;
 let kept;
 try {
@@ -12,7 +13,10 @@ try {
 } catch {
   // A browser that keeps nothing keeps no language.
 }
-if (kept && !new URLSearchParams(location.search).has('lang')) location.search = '?lang=' + kept;
+if (kept && !query.has('lang')) {
+  query.set('lang', kept);
+  location.search = query;
+}
 const { pathname } = new URL('../', location.href);
 async function problemOf(answer) {
   const text = await answer.text();

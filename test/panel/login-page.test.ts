@@ -86,3 +86,13 @@ test('on a telephone the log-in stands clear of the edges, with corners as the p
   expect(await browser.evaluate(`getComputedStyle(${form}).borderRadius`)).toBe('14.4px');
   expect(await browser.evaluate(`${form}.getBoundingClientRect().left`)).toBeGreaterThan(8);
 });
+
+test('a language that was chosen once leaves the log-in its theme', async () => {
+  const { browser, url } = await openAtPanel();
+  await browser.evaluate("localStorage.setItem('depotd-lang', 'zh-TW')");
+
+  await browser.evaluate(`location.href = ${JSON.stringify(`${url}admin/login?theme=dark`)}`);
+  await browser.until("document.querySelector('h1')?.textContent === '登入'");
+
+  expect(await browser.evaluate('location.search')).toBe('?theme=dark&lang=zh-TW');
+});
