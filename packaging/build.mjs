@@ -250,7 +250,7 @@ await build({
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
   // A command line says what the daemon says, and no text of the page.
   plugins: [
-    allTexts(['sentences', 'remedies', 'command', 'words']),
+    allTexts(['sentences', 'remedies', 'command', 'words', 'steps']),
     programTexts,
     deferredPackages((packed) => packed),
   ],

@@ -71,7 +71,7 @@ async function follow(options: FollowOptions): Promise<Task> {
 /** How far it is, or which task it waits for. */
 async function showProgress({ client, output }: FollowOptions, task: Task): Promise<void> {
   if (task.state !== 'queued') {
-    const { stage } = task;
+    const stage = { ...task.stage, label: output.look.word(task.stage.label) };
     output.progress(stage.label === '' ? '' : (columns) => progressLine(stage, columns));
     return;
   }

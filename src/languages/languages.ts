@@ -44,7 +44,7 @@ export interface Voice {
   readonly t: (text: string) => string;
   /** A sentence of the daemon. */
   readonly say: (sentence: string) => string;
-  /** A word of a table, or a sentence. */
+  /** A word of a table, a step of a task, or a sentence. */
   readonly word: (text: string) => string;
   /** What can be done about a problem of this code; undefined in English, which the daemon says. */
   readonly remedyOf: (code: string) => string | undefined;
@@ -55,12 +55,12 @@ export function voiceOf(code: string): Voice {
   const texts = packedTextsOf(code);
   if (texts === undefined) return ENGLISH;
   const carried = JSON.parse(gunzipSync(texts).toString()) as Carried;
-  const { page = {}, sentences, command = {}, words = {}, remedies = {} } = carried;
+  const { page = {}, sentences, command = {}, words = {}, steps = {}, remedies = {} } = carried;
   const say = createSpeaker({ ...sentences, ...command });
   return {
     t: (text) => page[text] ?? text,
     say,
-    word: (text) => words[text] ?? say(text),
+    word: (text) => words[text] ?? steps[text] ?? say(text),
     remedyOf: (problem) => (Object.hasOwn(remedies, problem) ? remedies[problem] : undefined),
   };
 }

@@ -8,6 +8,8 @@ import { widthOf } from '../../src/cli/terminal/width.ts';
 import { COMMAND_NAMES } from '../../src/cli/usage/commands.ts';
 import { LANGUAGES, voiceOf } from '../../src/languages/languages.ts';
 import { runCommand } from '../device/command.ts';
+import { slowPackage } from '../device/packages/awkward-packages.ts';
+import { simplePackage } from '../device/packages/package-parts.ts';
 import { DEPOTCTL, runEach, shareClientTest, startClientTest } from './start-depotctl.ts';
 
 const client = shareClientTest();
@@ -36,7 +38,7 @@ test.each(LANGUAGES.map(({ code }) => code))(
       const texts = commandHelp(name, { columns: 100, word })
         .split('\n')
         // What is typed stands as it is.
-        .filter((line) => !/^ {2}(?:depotctl|source) |: depotctl /.test(line));
+        .filter((line) => !/^ {2}(?:depotctl|source) |\uff1adepotctl /.test(line));
       const english = texts.filter((line) => /\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b/.test(line));
       expect([name, english]).toEqual([name, []]);
     }
@@ -120,6 +122,42 @@ test('in Chinese the sums of a plan fit the columns of the terminal', async () =
   const columns = (await plan(200)).at(-1)?.length ?? 0;
 
   expect((await plan(columns + 4)).filter((line) => widthOf(line) > columns + 4)).toEqual([]);
+});
+
+test('in Chinese the sums of a plan are said each by itself, and stops are those of Chinese', async () => {
+  const { daemon, env } = await startClientTest({
+    packages: [simplePackage('huge', { installedSizeBytes: 10 ** 15 })],
+  });
+  const run = async (...words: string[]): Promise<string> => {
+    const { stdout, stderr } = await runCommand(
+      [process.execPath, DEPOTCTL, '--url', daemon.url, ...words],
+      { env: { ...env, LANG: 'zh_CN.UTF-8', LC_ALL: '' } },
+    );
+    return stdout + stderr;
+  };
+
+  const size = '[0-9.]+ [A-Z][A-Za-z]*';
+  expect(await run('plan', 'install', 'huge')).toMatch(
+    new RegExp(`\n需下载：${size}；占用磁盘：\\+909 TiB；可用：${size}，还缺 ${size}\n`),
+  );
+  expect(await run('install', '-y', 'badpost')).toMatch(/（失败，用时 \d+ s）\n/);
+  expect(await run('update')).toMatch(/：已完成，用时 \d+ s\n/);
+  expect(await run('help', 'install')).toMatch(/^用法：depotctl [^]*\n例如：\n/);
+});
+
+test('in Chinese what a task waits for and what it is at is said in Chinese', async () => {
+  const { daemon, env } = await startClientTest({ packages: [slowPackage(2)] });
+  await daemon.submit('install', { package: 'slow' });
+  const command = `${process.execPath} ${DEPOTCTL} --url ${daemon.url} install -y demo`;
+
+  const { stdout } = await runCommand(
+    ['script', '-qec', `stty cols 200; ${command}`, '/dev/null'],
+    { env: { ...env, LANG: 'zh_CN.UTF-8', LC_ALL: '', TERM: 'xterm', NO_COLOR: '1' } },
+  );
+
+  const shown = stdout.split(/[\r\n]+(?:\x1b\[K)?/);
+  expect(shown).toContainEqual(expect.stringMatching(/^正在等待 [0-9a-f]{8}（opkg install slow）/));
+  expect(shown).toContainEqual(expect.stringMatching(/^(?:\[.* %  )?安装$/));
 });
 
 test('in Chinese no command says a sentence of English', async () => {

@@ -210,10 +210,12 @@ function verdictOf(
 ): string {
   const duration =
     stoppedAt === undefined ? '' : word(` after ${formatSpan(stoppedAt - startedAt)}`);
-  if (error === '') return `${word(command)}: ${word(state)}${duration}`;
+  const outcome = `${word(state)}${duration}`;
+  const whole = `${word(command)}${word(': ')}${outcome}`;
+  if (error === '') return whole;
   // The task's error begins with what it was to do.
-  const what = error.startsWith(`cannot ${kind} `) ? '' : `${word(command)}: `;
-  return `${word(error)} (${what}${word(state)}${duration})`;
+  const what = error.startsWith(`cannot ${kind} `) ? outcome : whole;
+  return `${word(error)}${word(' (')}${what}${word(')')}`;
 }
 
 /** Ctrl-C leaves the tasks alone: they are the daemon's. */

@@ -215,9 +215,9 @@ function formatSums(
   const sums = [
     ...(download === 0 ? [] : [`to be fetched: ${bytesText(download)}`]),
     `on the disk: ${signed(numberIn(plan, 'disk_bytes') ?? 0)}`,
-    `free: ${bytesText(numberIn(plan, 'free_bytes') ?? 0)}, ${rest}`,
+    `free: ${bytesText(numberIn(plan, 'free_bytes') ?? 0)}, ${word(rest)}`,
   ].map(word);
-  const line = sums.join('; ');
+  const line = sums.join(word('; '));
   return `${widthOf(line) > columns ? sums.join('\n') : line}\n`;
 }
 

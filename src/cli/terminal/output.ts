@@ -84,7 +84,7 @@ export function createOutput(
      * a terminal only; a function is asked for what fits its columns.
      */
     progress: (line: string | StatusText) =>
-      status.change(typeof line === 'string' ? () => line : line),
+      status.change(typeof line === 'string' ? () => translate(line) : line),
     /** What is said at Ctrl-C, which ends the program; undefined: no more than that. */
     atInterrupt: (sentence: (() => string) | undefined): void => void (farewell = sentence),
     interrupt,

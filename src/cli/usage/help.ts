@@ -46,7 +46,7 @@ export function commandHelp(name: CommandName, { columns, word }: HelpLook): str
     twoColumns(common, width),
     ...(examples.length === 0
       ? []
-      : [`${word('for example')}:\n${examples.map((line) => `  ${line}`).join('\n')}`]),
+      : [`${word('for example:')}\n${examples.map((line) => `  ${line}`).join('\n')}`]),
     '',
   ]
     .join('\n\n')
@@ -58,7 +58,7 @@ function widthFor(columns = USUAL_COLUMNS): number {
 }
 
 function usageLine(form: string, width: number, word: HelpLook['word']): string {
-  return wrapForm(`${word('usage')}: depotctl ${form}`, width);
+  return wrapForm(`${word('usage: ')}depotctl ${form}`, width);
 }
 
 function wrapForm(text: string, width: number): string {
