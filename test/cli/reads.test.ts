@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
@@ -153,4 +153,15 @@ test('what is both app and package is found once: as the app, until the package 
   expect(await found()).toMatch(/^NAME .*\nboth .*\n$/);
   await device.opkg('install', 'both');
   await expect.poll(found).toMatch(/^NAME .*\nboth +\S+ +installed .*\n$/);
+});
+
+test('advisories says how many of a file concern the device, be it one', async () => {
+  const { depotctl, device } = await startClientTest();
+  const file = join(device.root, 'advisories.json');
+  const advisory = { id: 'X-1', affected: [{ package: { name: 'libc' }, versions: ['0'] }] };
+  await writeFile(file, JSON.stringify(advisory));
+
+  const { code, stderr } = await depotctl('advisories', file);
+
+  expect([code, stderr]).toEqual([0, 'depotctl: advisories that concern this device: 0 of 1\n']);
 });

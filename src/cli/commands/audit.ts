@@ -65,7 +65,7 @@ export async function matchAdvisories(context: CommandContext): Promise<number> 
   }
   if (invocation.given.has('json')) await output.printJson(affected);
   else {
-    output.say(`${advisories.length} advisories, ${affected.length} of them concern this device`);
+    output.say(`advisories that concern this device: ${affected.length} of ${advisories.length}`);
     const rows = affected.map((entry) =>
       ['id', 'package', 'version', 'fixed'].map((name) => textIn(entry, name)),
     );
