@@ -31,16 +31,18 @@ test('what was asked for with --confirm says how it is kept, and confirm keeps i
   expect((await depotctl('confirm', id)).code).toBe(0);
 });
 
-test('backup says where the backup is, and makes none for a file that is there', async () => {
+test('backup says where the backup is, and makes none that cannot be written', async () => {
   const { depotctl, device } = await startClientTest();
   const file = join(device.root, 'tmp/mine.tar.gz');
   await writeFile(file, 'mine');
 
-  const refused = await depotctl('backup', file);
-  expect([refused.code, refused.stderr]).toEqual([
-    1,
-    `depotctl: cannot write ${file}: it is there already\n`,
-  ]);
+  for (const [target, reason] of [
+    [file, 'it is there already'],
+    [join(device.root, 'absent/mine.tar.gz'), 'there is no such folder'],
+  ] as const) {
+    const { code, stderr } = await depotctl('backup', target);
+    expect([code, stderr]).toEqual([1, `depotctl: cannot write ${target}: ${reason}\n`]);
+  }
   expect((await depotctl('backups')).stderr).toContain('there are no backups');
 
   const [, id = ''] = /kept on the device as (\w+)/.exec((await depotctl('backup')).stderr) ?? [];

@@ -1,4 +1,5 @@
-import { lstat, open } from 'node:fs/promises';
+import { lstat, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer-fields.ts';
 import { printRows, type CommandContext } from '../command-context.ts';
@@ -13,6 +14,9 @@ export async function backUp(context: CommandContext): Promise<number> {
   const [file] = invocation.names;
   if (file !== undefined && (await lstat(file).catch(() => undefined)) !== undefined) {
     throw new DepotError('bad_request', `cannot write ${file}: it is there already`);
+  }
+  if (file !== undefined && (await stat(dirname(file)).catch(() => undefined)) === undefined) {
+    throw new DepotError('bad_request', `cannot write ${file}: there is no such folder`);
   }
   const code = await submitJobs({ ...context, invocation: { ...invocation, names: [] } });
   if (code !== 0 || invocation.given.has('detach')) return code;
