@@ -23,6 +23,12 @@ afterAll(async () => {
   await server.close();
 });
 
+test.each(['confirm', 'decline'])('without an action fleet %s says so', async (word) => {
+  const { code, stderr } = await fleet(word);
+
+  expect([code, stderr]).toEqual([1, 'depotctl: cannot answer: the server asks for nothing\n']);
+});
+
 test('depotctl fleet shows the server, asks it, agrees to its action, and switches it off', async () => {
   const set = await server.publish([moduleOf(ipk('one'))]);
   const action = await server.assign(set, on.id, { type: 'soft' });

@@ -1,3 +1,4 @@
+import { DepotError } from '../../errors.ts';
 import { flagIn, memberIn, numberIn, textIn } from '../answer-fields.ts';
 import type { CommandContext } from '../command-context.ts';
 import { bytesText, formatFields, formatTime } from '../terminal/table.ts';
@@ -20,6 +21,9 @@ async function askFor({ client, invocation }: CommandContext): Promise<unknown> 
     return client.post('admin/fleet/switch', { enable: word === 'on' ? '1' : '0' });
   }
   const asked = id ?? textIn(memberIn(await client.get('admin/fleet/status'), 'action'), 'id');
+  if (asked === '') {
+    throw new DepotError('not_found', 'cannot answer: the server asks for nothing');
+  }
   return client.post('admin/fleet/confirm', {
     id: asked,
     confirm: word === 'confirm' ? '1' : '0',
