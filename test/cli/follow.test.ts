@@ -73,10 +73,11 @@ test('where what is printed cannot be written, that is said in one line', async 
   expect(stderr).not.toContain(' at ');
 });
 
-/** Presses Ctrl-C at a terminal when the text has appeared. @returns what the terminal showed */
+/** Presses Ctrl-C, or another key, at a terminal when the text has appeared. @returns what the terminal showed */
 async function interrupted(
   words: readonly string[],
   text: string,
+  key = '\x03',
 ): Promise<{ code: unknown; shown: string }> {
   const command = [process.execPath, DEPOTCTL, ...words].join(' ');
   const terminal = spawn('script', ['-qec', `stty cols 400; ${command}`, '/dev/null'], {
@@ -89,7 +90,7 @@ async function interrupted(
     shown += piece;
     if (isPressed || !shown.includes(text)) return;
     isPressed = true;
-    terminal.stdin.write('\x03');
+    terminal.stdin.write(key);
   });
   const code = await new Promise((resolve) => terminal.on('close', resolve));
   return { code, shown };
@@ -109,6 +110,16 @@ test('Ctrl-C at a question leaves one sentence on a line of its own, and changes
 
   expect([code, lastLine(shown)]).toEqual([130, 'depotctl: nothing was changed']);
   expect((await depotctl('jobs')).stdout).not.toContain('install');
+});
+
+test('the end of the input at a question is a no, said on a line of its own', async () => {
+  const { socketUrl } = await startClientTest();
+
+  const words = ['--url', socketUrl, 'install', 'demo'];
+  const { code, shown } = await interrupted(words, 'Go on? [Y/n] ', '\x04');
+
+  expect(code).toBe(1);
+  expect(shown).toMatch(/Go on\? \[Y\/n\] [^a-z]*\r\ndepotctl: nothing was changed\r\n$/);
 });
 
 test('Ctrl-C at the question of a restore leaves nothing of the file that was sent for it', async () => {

@@ -13,12 +13,17 @@ export async function ask(
   try {
     lines.on('SIGINT', () => {
       lines.close();
-      process.stderr.write('\n');
       atInterrupt();
     });
     const answer = await new Promise<string>((resolve) => {
-      lines.once('close', () => resolve('no'));
-      lines.question(question, resolve);
+      lines.once('close', () => {
+        process.stderr.write('\n');
+        resolve('no');
+      });
+      lines.question(question, (text) => {
+        lines.removeAllListeners('close');
+        resolve(text);
+      });
     });
     if (answer.trim() === '') return isEnterYes;
     return /^\s*(?:y|yes|\u662f)\s*$/i.test(answer);
