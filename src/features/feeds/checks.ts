@@ -62,7 +62,7 @@ export function judgeFeeds({ feeds, problems }: FeedAnswer): Finding {
   const missing = enabled.filter(({ updated_at: at }) => at === undefined);
   const failed = enabled.filter(({ error }) => error !== undefined);
   if (failed.length > 0) {
-    const each = failed.map(({ name, error = '' }) => `${name}: ${error}`);
+    const each = failed.map(({ name, url, error = '' }) => `${name} (${url}): ${error}`);
     const [{ remedy = REMEDIES.no_lists } = {}] = failed;
     return { state: 'warning', message: `at the last update, ${each.join('; ')}`, remedy };
   }

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
+import { voiceOf } from '../../../src/languages/languages.ts';
 import type { TestDaemon } from '../../device/daemon.ts';
 import type { Device } from '../../device/device.ts';
 import type { Feed } from '../../device/feed.ts';
@@ -191,7 +192,7 @@ describe('a feed that is there', () => {
     expect((await daemon.post('admin/store/remove_feed', { name: 'mine' })).status).toBe(404);
   });
 
-  test('shows why the last update failed, and the doctor says so', async () => {
+  test('shows why the last update failed, and the doctor says so, in Chinese, too', async () => {
     await device.opkg('update');
     device.feed.misbehave('Packages.gz', 'html');
     await change(daemon, 'update', {});
@@ -200,7 +201,11 @@ describe('a feed that is there', () => {
       error: 'what it sent is not a package list but a web page',
       remedy: advice,
     });
-    expect(await findingOf(daemon, 'feeds')).toMatchObject({ state: 'warning', remedy: advice });
+    const finding = await findingOf(daemon, 'feeds');
+    expect(finding).toMatchObject({ state: 'warning', remedy: advice });
+    expect(voiceOf('zh-CN').say((finding as { message: string }).message)).toBe(
+      `上次更新时，lab (${device.feed.url})：收到的是网页，而不是软件包列表`,
+    );
   });
 });
 
