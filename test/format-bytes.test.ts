@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { sizeText } from '../src/format-bytes.ts';
 
 test.each([
-  [0, '0.00 B'],
-  [1, '1.00 B'],
-  [1023, '1023.00 B'],
+  [0, '0 B'],
+  [1, '1 B'],
+  [1023, '1023 B'],
   [1024, '1.00 KiB'],
   [67_108_864, '64.00 MiB'],
   [256_044_434_391, '238.46 GiB'],
