@@ -29,19 +29,25 @@ export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
 
-/** Lines of so many columns, broken between words, or within one that is longer than a line. */
+/** A word or a wide character with what opens and ends it: no line is broken inside. */
+const WORD = `(?:(?!${WIDE.source})\\S)+`;
+const [OPENING, ENDING] = [
+  '[\uff08\u300c]*',
+  '[\uff0c\uff1b\uff1a\u3001\u3002\uff01\uff1f\uff09\u300d]*',
+];
+const UNIT = new RegExp(`(\\s*)(${OPENING}(?:${WIDE.source}|${WORD})${ENDING}|(?<=\\s)$)`, 'gu');
+
+/** Lines of so many columns, broken between words or wide characters, or within a longer word. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(/\s+/)) {
-    if (line !== '' && widthOf(line) + 1 + widthOf(word) > columns) {
-      lines.push(line);
-      line = '';
-    }
-    const pieces = piecesOf(word, columns);
+  for (const [, blanks = '', unit = ''] of text.matchAll(UNIT)) {
+    const gap = line === '' || blanks === '' ? '' : ' ';
+    const isFitting = widthOf(line + gap + unit) <= columns;
+    if (line !== '' && !isFitting) lines.push(line);
+    const pieces = piecesOf(unit, columns);
     lines.push(...pieces.slice(0, -1));
-    const last = pieces.at(-1) ?? '';
-    line = line === '' ? last : `${line} ${last}`;
+    line = (isFitting ? line + gap : '') + (pieces.at(-1) ?? '');
   }
   return [...lines, line];
 }

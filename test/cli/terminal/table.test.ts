@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createPaint } from '../../../src/cli/terminal/paint.ts';
 import { bytesText, formatFields, formatTable } from '../../../src/cli/terminal/table.ts';
-import { widthOf, wrapMessage } from '../../../src/cli/terminal/width.ts';
+import { widthOf, wrap, wrapMessage } from '../../../src/cli/terminal/width.ts';
 
 const HEADINGS = ['NAME', 'STATE', 'WHAT'];
 const ROWS = [
@@ -112,4 +112,19 @@ test.each([
   [-2048, '-2.0 KiB'],
 ])('%i bytes are shown as %s', (bytes, text) => {
   expect(bytesText(bytes)).toBe(text);
+});
+
+test('Chinese fills its lines, and no line begins with what ends a sentence or ends with what opens one', () => {
+  const text =
+    '30 到 600 秒后自行撤销，除非执行 "depotctl confirm"；新软件包的可用空间为 77.84 GiB（/tmp/root），也不询问。';
+
+  for (let columns = 20; columns <= 60; columns += 1) {
+    const lines = wrap(text, columns);
+    expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
+    for (const line of lines) {
+      expect(widthOf(line)).toBeLessThanOrEqual(columns);
+      expect(line).not.toMatch(/^[，；。）]|（$/);
+    }
+    for (const line of lines.slice(0, -1)) expect(widthOf(line)).toBeGreaterThan(columns - 15);
+  }
 });
