@@ -16,9 +16,10 @@ export function manPages(version: string): Record<string, string> {
     const { sentences, command, words } = JSON.parse(read(`src/languages/${code}.json`)) as Texts;
     const say = createSpeaker({ ...sentences, ...command });
     const locale = code.replace('-', '_');
+    const depotctl = manPage(version, (text) => words[text] ?? say(text));
     return [
-      [`${locale}/man1/depotctl.1`, manPage(version, (text) => words[text] ?? say(text))],
-      [`${locale}/man8/depotd.8`, read(`packaging/debian/depotd.${locale}.8`)],
+      [`${locale}/man1/depotctl.1`, laidOut(depotctl, code)],
+      [`${locale}/man8/depotd.8`, laidOut(read(`packaging/debian/depotd.${locale}.8`), code)],
     ];
   });
   return Object.fromEntries([
@@ -26,6 +27,12 @@ export function manPages(version: string): Record<string, string> {
     ['man8/depotd.8', read('packaging/debian/depotd.8')],
     ...translated,
   ]) as Record<string, string>;
+}
+
+/** With groff's rules for where a line may break in a language, and no blanks made wider. */
+function laidOut(page: string, code: string): string {
+  const [language = ''] = code.split('-');
+  return page.replace('\n', `\n.mso ${language}.tmac\n.ad l\n`);
 }
 
 function read(path: string): string {
