@@ -109,3 +109,27 @@ test('a restore says what it brings back: settings alone, and after a boot what 
   const isThere = async (): Promise<boolean> => (await device.database()).has('demo-app');
   await expect.poll(isThere, { timeout: 30_000 }).toBe(true);
 });
+
+test('on a telephone what is said with a button can be closed beside it, and Undo stands below its title', async () => {
+  const daemon = await startPanel();
+  await daemon.finished(await daemon.submit('install', { package: 'demo' }));
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#installed`);
+  await browser.picture({ width: 360, height: 740, scheme: 'light' });
+  await click(browser, '[aria-label="Remove Demo"]');
+  await agree(browser);
+  await browser.until("document.querySelectorAll('#notices .notice button').length === 2");
+
+  const tops =
+    "[...document.querySelectorAll('#notices .notice button')].map((each) => { const { top, height } = each.getBoundingClientRect(); return Math.round(top + height / 2); })";
+  const [undo, close] = (await browser.evaluate(tops)) as number[];
+  expect(close).toBe(undo);
+  await goTo(browser, 'activity');
+  await browser.until("document.querySelector('#activity-list .undo button').checkVisibility()");
+  const lefts = `['.task-title', '.undo button'].map((one) => {
+    const range = document.createRange();
+    range.selectNodeContents(document.querySelector('#activity-list ' + one));
+    return Math.round(range.getBoundingClientRect().left);
+  })`;
+  const [title, below] = (await browser.evaluate(lefts)) as number[];
+  expect(below).toBe(title);
+});
