@@ -40,3 +40,14 @@ test('after a boot Discover and Updates say that there are no lists, and one but
   await goTo(browser, 'updates');
   await browser.until("!document.querySelector('#updates-empty').hidden");
 });
+
+test('after a boot Installed says that nothing is installed, though there are no lists', async () => {
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  const daemon = await startDaemon(device);
+  onTestFinished(() => daemon.close());
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#installed`);
+
+  await browser.until("document.querySelector('#installed-count').textContent === '0 found'");
+  expect(await browser.evaluate(textOf('installed-empty'))).toContain('Nothing yet.');
+});

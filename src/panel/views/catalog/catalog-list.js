@@ -48,7 +48,7 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
     render();
     paging.show(received);
     setText(find('count'), t('{count} found', { count: count(received.total) }));
-    const isNone = isNothing(received);
+    const isNone = isNothing(received, on);
     const isWider = !isNone && kind !== parameters().kind;
     empty.hidden = !isNone && !isWider;
     list.classList.toggle('is-list', kind !== 'app' && received.total > MANY);
@@ -167,7 +167,7 @@ function rowOf(item, { tasks, apps }) {
   return { ...item, task: tasks.busyWith(item.name), entry };
 }
 
-/** Without lists that is what is said, and nothing else. */
-function isNothing({ items, lists }) {
-  return items.length === 0 && lists?.state !== 'missing';
+/** Without lists that is what is said of what feeds offer, and nothing else. */
+function isNothing({ items, lists }, on) {
+  return items.length === 0 && (on.items === undefined || lists?.state !== 'missing');
 }
