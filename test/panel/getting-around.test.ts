@@ -41,3 +41,26 @@ test('with letters of twice the size all of each view can be reached on a teleph
     expect([view, width]).toEqual([view, 360]);
   }
 });
+
+test.each([960, 1024])(
+  'at %i pixels the menu stands beside everything else of the head',
+  async (width) => {
+    const { url, base } = shared();
+    const browser = await openPanel(`${url}${base}/`);
+    await browser.picture({ width, height: 740, scheme: 'light' });
+
+    const found = await browser.evaluate(`{
+    document.querySelector('#host').textContent = 'OpenWrt.lan-with-a-long-name.example';
+    document.querySelector('#logout').hidden = false;
+    for (const badge of document.querySelectorAll('.badge')) {
+      badge.hidden = false;
+      badge.firstElementChild.textContent = '12';
+    }
+    const views = document.querySelector('.views');
+    const last = views.lastElementChild.getBoundingClientRect().right;
+    [last <= document.querySelector('#link').getBoundingClientRect().left, views.scrollWidth > views.clientWidth];
+  }`);
+
+    expect(found).toEqual([true, false]);
+  },
+);
