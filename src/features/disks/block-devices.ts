@@ -13,7 +13,7 @@ import {
 import type { RunResult } from '../../device/command.ts';
 import { run } from '../../device/exec.ts';
 import { LSBLK, parseLsblk, type ListedDevice } from './lsblk.ts';
-import { readMounts, type MountEntry } from '../../device/disk/mounts.ts';
+import { isInSight, readMounts, type MountEntry } from '../../device/disk/mounts.ts';
 
 const LIMITS = { timeoutMs: 10_000, maxBytes: 4 * 1024 ** 2 };
 /** Probes that run at a time. */
@@ -28,6 +28,8 @@ export interface BlockDevice extends Content {
   sizeBytes: number;
   /** Where the device is mounted, the oldest mount first. */
   mounts: string[];
+  /** The first of them that its path leads to. */
+  seenAt: string | undefined;
 }
 
 export type BlockDeviceHost = ReturnType<typeof createBlockDevices>;
@@ -81,8 +83,11 @@ async function readFingerprint(): Promise<string> {
   return JSON.stringify([partitions, mounts, sequences]);
 }
 
-async function readDeviceMounts(): Promise<MountEntry[]> {
-  return mountsOfDevices(await readMounts().catch(() => []));
+type DeviceMount = MountEntry & { isInSight: boolean };
+
+async function readDeviceMounts(): Promise<DeviceMount[]> {
+  const all = await readMounts().catch(() => []);
+  return mountsOfDevices(all).map((mount) => ({ ...mount, isInSight: isInSight(mount, all) }));
 }
 
 export function mountsOfDevices(mounts: readonly MountEntry[]): MountEntry[] {
@@ -171,7 +176,7 @@ async function probe(devices: readonly ListedDevice[], call: Call): Promise<Map<
 function describe(
   device: ListedDevice,
   content: Content | undefined,
-  mounts: readonly MountEntry[],
+  mounts: readonly DeviceMount[],
 ): BlockDevice {
   const { name, path, sizeBytes } = device;
   const own = mounts.filter(
@@ -185,7 +190,8 @@ function describe(
   // A device that may not be read still shows what it is mounted as.
   const type = known.type === '' ? (own[0]?.type ?? '') : known.type;
   const paths = [...new Set(own.map((mount) => mount.path))];
-  return { name, path, sizeBytes, type, version, label, uuid, mounts: paths };
+  const seenAt = own.find((mount) => mount.isInSight)?.path;
+  return { name, path, sizeBytes, type, version, label, uuid, mounts: paths, seenAt };
 }
 
 /** A mounted file system writes through no node: what does is mkfs, a label, dd. */

@@ -22,7 +22,7 @@ interface Answer {
   fingerprint: string;
   items: Record<string, DiskItem>;
   /** Mounts of each disk, by its kernel name. */
-  mounts: ReadonlyMap<string, readonly string[]>;
+  mounts: ReadonlyMap<string, Pick<BlockDevice, 'mounts' | 'seenAt'>>;
   madeAt: number;
 }
 
@@ -46,7 +46,7 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }) 
     // The watch stands before the look, so that no write falls between the two.
     stopWatching = await host.onceWritten(() => (isWritten = true));
     const devices = await host.list();
-    const mounts = new Map(devices.map((device) => [device.name, device.mounts]));
+    const mounts = new Map(devices.map((device) => [device.name, device]));
     answer = { fingerprint, items: itemsOf(devices), mounts, madeAt: performance.now() };
     return answer;
   };
@@ -94,8 +94,9 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }) 
       const { items, mounts } = await ask();
       const entries = Object.entries(items).map(
         async ([name, item]): Promise<[string, DiskWithSpace]> => {
-          const own = [...(mounts.get(name) ?? [])];
-          return [name, { ...item, ...(await spaceIn(own[0])), mounts: own }];
+          const own = mounts.get(name);
+          const space = await spaceIn(own?.seenAt);
+          return [name, { ...item, ...space, mounts: [...(own?.mounts ?? [])] }];
         },
       );
       return Object.fromEntries(await Promise.all(entries));
@@ -112,14 +113,14 @@ function itemsOf(devices: readonly BlockDevice[]): Record<string, DiskItem> {
     ({ type, mounts }) => mounts.length > 0 || (type !== '' && !isPartOfMore(type)),
   );
   return Object.fromEntries(
-    shown.map(({ name, path, uuid, version, label, mounts, type, sizeBytes }) => [
+    shown.map(({ name, path, uuid, version, label, mounts, seenAt, type, sizeBytes }) => [
       name,
       {
         dev: path,
         uuid,
         version,
         label,
-        mount: mounts[0] ?? '',
+        mount: seenAt ?? mounts[0] ?? '',
         type,
         size: istoreSizeText(sizeBytes),
       },
@@ -132,7 +133,7 @@ function isPartOfMore(type: string): boolean {
   return type.endsWith('_member') || type.startsWith('crypto_') || type === 'bcache';
 }
 
-/** The first mount of a device says how full it is (statvfs(3)). */
+/** The first mount of a device that is in sight says how full it is (statvfs(3)). */
 async function spaceIn(path: string | undefined): Promise<Omit<Space, 'mounts'>> {
   const space = path === undefined ? undefined : await readSpace(path);
   if (space === undefined) return {};

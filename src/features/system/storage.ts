@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { parseMountTable, type MountEntry } from '../../device/disk/mounts.ts';
+import { isInSight, parseMountTable, type MountEntry } from '../../device/disk/mounts.ts';
 import { readOwnSpace, readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { DeviceSummary } from './documentation.ts';
@@ -42,8 +42,10 @@ function dataMounts({ isLive, onDevice }: Paths, mounts: readonly MountEntry[]):
   if (!isLive) return [];
   const own = ['/', '/rom', '/overlay', '/boot'].map(onDevice);
   const seen = new Set(mounts.filter(({ path }) => own.includes(path)).map(({ device }) => device));
-  return mounts.flatMap(({ device, path, source, type }): Wanted[] => {
+  return mounts.flatMap((mount): Wanted[] => {
+    const { device, path, source, type } = mount;
     if (!source.startsWith('/dev/') || type === 'squashfs' || seen.has(device)) return [];
+    if (!isInSight(mount, mounts)) return [];
     seen.add(device);
     return [{ mount: path, role: 'data' }];
   });

@@ -12,6 +12,7 @@ import {
 const GIB = 1024 ** 3;
 const ROOT: MountEntry = {
   id: 1,
+  parent: 0,
   device: '8:1',
   root: '/',
   path: '/',

@@ -66,4 +66,5 @@ const DISK = {
   label: '',
   uuid: '',
   mounts: [],
+  seenAt: undefined,
 };

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
-import { attach, canLoop, command, detach, emptyImage } from '../../support/loop-disks.ts';
+import { attach, canLoop, command, detach, emptyImage, MIB } from '../../support/loop-disks.ts';
 
 const isPossible = await canLoop(['mkfs.ext4', 'mkfs.btrfs', 'mkfs.xfs', 'mkfs.vfat', 'mkswap']);
 
@@ -142,6 +142,24 @@ describe.skipIf(!isPossible)('real loop disks', () => {
 });
 
 describe.skipIf(!isPossible)('loop disks that change', () => {
+  test('a disk below another one shows nothing of how full that is', async () => {
+    const [lower, upper] = [await loopDisk(16), await loopDisk(320)];
+    const path = join(folder, 'shared');
+    const other = join(folder, 'other');
+    for (const dev of [lower, upper]) {
+      await command('mkfs.ext4', ['-q', dev]);
+      await mount(dev, path);
+    }
+    expect(await diskOf(lower)).toMatchObject({ mount: path, mounts: [path] });
+    expect(await diskOf(lower)).not.toHaveProperty('total_bytes');
+    expect((await diskOf(upper))?.total_bytes).toBeGreaterThan(200 * MIB);
+    await mount(lower, other);
+    expect(await diskOf(lower)).toMatchObject({ mount: other, mounts: [path, other] });
+    expect((await diskOf(lower))?.total_bytes).toBeLessThan(16 * MIB);
+    for (const mounted of [other, path, path]) await command('umount', [mounted]);
+    for (const dev of [lower, upper]) await pull(dev);
+  });
+
   test('a disk without a file system is not listed until it has one', async () => {
     const dev = await loopDisk(16);
     expect(await itemOf(dev)).toBeUndefined();

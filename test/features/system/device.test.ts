@@ -76,14 +76,14 @@ test('image, overlay and further disks each have their role, every disk once', a
   for (const folder of folders) await mkdir(join(root, folder), { recursive: true });
   await put('etc/hosts', '');
   const lines = [
-    `1 0 31:4 / ${root}/rom ro - squashfs /dev/root ro`,
-    `2 0 31:5 / ${root}/overlay rw - f2fs /dev/loop0 rw`,
+    `1 3 31:4 / ${root}/rom ro - squashfs /dev/root ro`,
+    `2 3 31:5 / ${root}/overlay rw - f2fs /dev/loop0 rw`,
     `3 0 0:20 / / rw - overlay overlayfs:/overlay rw`,
-    `4 0 8:1 / ${root}/mnt/sda1 rw - ext4 /dev/sda1 rw`,
-    `5 0 8:1 /docker ${root}/opt/docker rw - ext4 /dev/sda1 rw`,
-    `6 0 8:2 /x ${root}/etc/hosts rw - ext4 /dev/sdb1 rw`,
-    `7 0 8:3 / ${root}/mnt/gone rw - ext4 /dev/sdc1 rw`,
-    `8 0 0:21 / ${root}/tmp rw - tmpfs tmpfs rw`,
+    `4 3 8:1 / ${root}/mnt/sda1 rw - ext4 /dev/sda1 rw`,
+    `5 3 8:1 /docker ${root}/opt/docker rw - ext4 /dev/sda1 rw`,
+    `6 3 8:2 /x ${root}/etc/hosts rw - ext4 /dev/sdb1 rw`,
+    `7 3 8:3 / ${root}/mnt/gone rw - ext4 /dev/sdc1 rw`,
+    `8 3 0:21 / ${root}/tmp rw - tmpfs tmpfs rw`,
   ];
   const onDevice = (path: string): string => (path.startsWith(root) ? path : join(root, path));
   const paths = { ...pathsOf(root), onDevice, isLive: true };
