@@ -72,16 +72,26 @@ read_ahead() {
   readers=$!
 }
 
-stage() (
-  cd "$source" || exit
-  # What rsync leaves out is left out here, too: its options become those of find.
-  for option; do
+# TEST… rsync OPTION…: what rsync leaves out is left out here, too.
+find_kept() {
+  is_test=1
+  for word; do
     shift
-    case $option in
-    --exclude=/*) set -- "$@" -o -path "./${option#--exclude=/}" ;;
+    case $word in
+    rsync) is_test= ;;
+    --exclude=/*)
+      name=./${word#--exclude=/}
+      set -- "$@" ! -path "$name" ! -path "$name/*"
+      ;;
+    *) [ -z "$is_test" ] || set -- "$@" "$word" ;;
     esac
   done
-  find . -xdev \( -path ./ "$@" \) -prune -o -type f -size +4096 -print0 >"$list"
+  find . "$@" -print0
+}
+
+stage() (
+  cd "$source" || exit
+  find_kept -xdev -type f -size +4096 "$@" >"$list"
   xargs -0 -n 1 sh -c "$stage_one" sh "$staged" "$(pwd -P)" "$list" "$$" <"$list"
 )
 
@@ -136,9 +146,9 @@ copy_all() {
 
 changed() {
   if find "$marker" -ignore_readdir_race -cnewer "$marker" -print0 >/dev/null 2>&1; then
-    find . -ignore_readdir_race -xdev -cnewer "$marker" -print0
+    find_kept -ignore_readdir_race -xdev -cnewer "$marker" "$@"
   else
-    "$node" -e "$lister" "$marker"
+    "$node" -e "$lister" "$marker" "$@"
   fi
 }
 
@@ -168,7 +178,7 @@ changed)
     cd "$source" && {
       # A list that is not whole is no list, be it of a folder that went meanwhile: as an rsync that
       # could not copy all, it leaves what changed to the pass over all.
-      changed >"$list" || exit 23
+      changed "$@" >"$list" || exit 23
       "$@" --force --ignore-times --from0 --files-from="$list" ./ "$copy/"
     }
   } || exit $?

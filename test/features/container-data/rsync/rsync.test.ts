@@ -254,6 +254,23 @@ esac`,
     await expect(on.pass('live')).rejects.toMatchObject({ code: 23 });
   });
 
+  test.each(['find', 'busybox'])(
+    'what an earlier move has left in the source is no part of the data, also if it changes (%s)',
+    async (find) => {
+      const left = ['.depotd-done/old', '.depotd-left-1', 'lost+found'];
+      for (const folder of left) await mkdir(join(on.source, folder), { recursive: true });
+      if (find === 'busybox') await on.wrap('find', 'exec busybox find "$@"');
+      await on.pass('live');
+      for (const folder of [...left, 'sub']) await writeFile(join(on.source, folder, 'new'), '');
+
+      await on.pass('changed');
+
+      expect(await on.copyOf('sub/new')).toBe('');
+      const report = reportIn(await on.pass('compare'));
+      expect(report).toMatchObject({ differences: 0, copied: report?.files });
+    },
+  );
+
   test('where find cannot list what has changed, the same is listed without it', async () => {
     await writeFile(join(on.source, 'old'), '');
     const marker = join(on.root, 'marker');
