@@ -65,7 +65,11 @@ async function judgeLive(judging: Judging): Promise<undefined> {
   const { host, context, target } = judging;
   const { lastExitCode: code } = context.job;
   if (code === 0 || code === VANISHED) return;
-  if (code !== PARTIAL || (await isFull(host, target))) throw await failure(judging);
+  // A file system that is read-only now will be so in the last pass, when the engine is stopped.
+  const known = failureIn(await context.lastPrinted(EXPLAINED_BYTES));
+  if (code !== PARTIAL || known?.code === 'unavailable' || (await isFull(host, target))) {
+    throw await failure(judging);
+  }
   await moves.need(target, context.job.id);
   const long = await host.locations.longPath(move.read(context).source);
   // A path that is too long will fail the last pass as well, when the engine is stopped.

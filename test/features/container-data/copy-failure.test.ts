@@ -62,6 +62,27 @@ exit 11
     });
   });
 
+  test('to a disk that has become read-only fails before the engine is stopped', async () => {
+    await writeFile(
+      at('programs/rsync'),
+      `#!/bin/sh
+[ "$1" != --version ] || exec /usr/bin/rsync --version
+echo 'rsync: [receiver] mkstemp "/mnt/new/x" failed: Read-only file system (30)' >&2
+exit 23
+`,
+      { mode: 0o755 },
+    );
+
+    expect(await failedMove()).toEqual({
+      state: 'failed',
+      error:
+        'cannot copy: rsync could not copy everything (exit code 23): a file system is ' +
+        'read-only: "rsync: [receiver] mkstemp "/mnt/new/x" failed: Read-only file system (30)"',
+      error_code: 'not_allowed',
+      remedy: expect.stringContaining('mount it writable') as string,
+    });
+  });
+
   test('says what an engine printed that cannot be started', async () => {
     await rename(at('engine'), at('engine-that-works'));
     await writeFile(
