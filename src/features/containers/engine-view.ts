@@ -96,12 +96,7 @@ function containerIn(found: v.InferOutput<typeof listed>) {
     createdAt: found.Created,
     /** Project of compose that the container belongs to. */
     project: project === '' ? undefined : project,
-    ports: found.Ports.map(({ IP, PrivatePort, PublicPort, Type }) => ({
-      address: IP,
-      host: PublicPort,
-      container: PrivatePort,
-      protocol: Type,
-    })),
+    ports: portsIn(found),
     mounts: found.Mounts.map(({ Type, Name, Source, RW }) => ({
       kind: Type,
       /** Name of the volume. */
@@ -111,4 +106,28 @@ function containerIn(found: v.InferOutput<typeof listed>) {
       isWritable: RW,
     })),
   };
+}
+
+interface Port {
+  address: string;
+  /** On the device; undefined if it is not to be reached from there. */
+  host: number | undefined;
+  container: number;
+  protocol: string;
+}
+
+/** By the ports inside, published ones first: the engine gives them in any order. */
+function portsIn({ Ports }: Pick<v.InferOutput<typeof listed>, 'Ports'>): Port[] {
+  const ports = Ports.map(({ IP, PrivatePort, PublicPort, Type }) => ({
+    address: IP,
+    host: PublicPort,
+    container: PrivatePort,
+    protocol: Type,
+  }));
+  return ports.sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+}
+
+function placeOf({ address, host, container, protocol }: Port): string {
+  const [inner, outer] = [container, host ?? 0].map((port) => String(port).padStart(5, '0'));
+  return `${host === undefined} ${inner} ${outer} ${address} ${protocol}`;
 }

@@ -90,6 +90,19 @@ test('an app without entry script runs if its container does', async () => {
   });
 });
 
+test('ports have one order, whatever order the engine lists them in', async () => {
+  const ports = [PORT, { ...PORT, PrivatePort: 80, PublicPort: 19_000 }, { ...PORT, IP: '::' }];
+  for (const list of [ports, ports.toReversed()]) {
+    engine.containers.splice(0, 9, { name: 'films', ports: list });
+    expect(await getJson('admin/system/containers')).toMatchObject({
+      containers: [
+        { ports: ['0.0.0.0:19000->80/tcp', '0.0.0.0:18096->8096/tcp', '[::]:18096->8096/tcp'] },
+      ],
+    });
+    expect(await entries({ package: 'films' })).toMatchObject({ status: [{ web: ':19000' }] });
+  }
+});
+
 test('the doctor names containers that are started again and again', async () => {
   engine.containers.splice(
     0,
