@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSmallFile } from '../../device/owner-file.ts';
+import { isLoopback } from '../../config/ip-address.ts';
 import type { Paths } from '../../device/paths.ts';
 import { isPackageName } from '../../package-management/names.ts';
 import type { Container, EngineView } from './engine-view.ts';
@@ -84,7 +85,7 @@ export interface RunState {
   docker: true;
   /** Whether it has a container; left out while nobody knows. */
   deployed?: boolean;
-  /** `:8096`, the first port that leads into it. */
+  /** `:8096`, the first port that leads into it from elsewhere. */
   web?: string;
 }
 
@@ -107,7 +108,10 @@ export function createRunStates(paths: Paths, engine: EngineView) {
 function stateOf(containers: readonly Container[]): RunState {
   const running = containers.filter(({ state }) => state === 'running');
   const ports = running.flatMap(({ ports: all }) => all);
-  const web = ports.find(({ host, protocol }) => host !== undefined && protocol === 'tcp')?.host;
+  const web = ports.find(
+    ({ host, protocol, address }) =>
+      host !== undefined && protocol === 'tcp' && !isLoopback(address),
+  )?.host;
   return {
     running: running.length > 0,
     docker: true,

@@ -103,6 +103,18 @@ test('ports have one order, whatever order the engine lists them in', async () =
   }
 });
 
+test.each(['127.0.0.1', '127.0.1.1', '::1'])(
+  'a port that only the device itself reaches, at %s, is no page of an app',
+  async (IP) => {
+    const inner = { ...PORT, IP, PrivatePort: 80 };
+    engine.containers.splice(0, 9, { name: 'films', ports: [inner, PORT] });
+    expect(await entries({ package: 'films' })).toMatchObject({ status: [{ web: ':18096' }] });
+    engine.containers.splice(0, 9, { name: 'films', ports: [inner] });
+    const { status } = (await entries({ package: 'films' })) as { status: object[] };
+    expect(status).toEqual([{ app: 'films', docker: true, deployed: true, running: true }]);
+  },
+);
+
 test('the doctor names containers that are started again and again', async () => {
   engine.containers.splice(
     0,
