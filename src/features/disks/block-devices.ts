@@ -124,13 +124,21 @@ async function listDevices(call: Call): Promise<ListedDevice[]> {
   if (listed !== undefined) return listed;
   const partitions = await readPartitions();
   const old = await listWithOldLsblk(partitions);
-  if (old.length > 0) return old;
-  if (partitions.length === 0) {
+  // The library leaves out devices with labels that it cannot read, such as `100%`.
+  const others = partitions.filter(
+    ({ name, device }) => !isRamDisk(device) && !old.some((one) => one.name === name),
+  );
+  if (old.length === 0 && partitions.length === 0) {
     const message = 'cannot list block devices: lsblk is missing and /proc/partitions is empty';
     throw new DepotError('internal', message);
   }
   const unknown = { type: '', version: '', label: '', uuid: '', isWhole: false };
-  return partitions.map((one) => ({ ...one, ...unknown, path: `/dev/${one.name}` }));
+  return [...old, ...others.map((one) => ({ ...one, ...unknown, path: `/dev/${one.name}` }))];
+}
+
+/** By its major number (devices.txt of Linux). */
+function isRamDisk(device: string): boolean {
+  return device.startsWith('1:');
 }
 
 /** lsblk before util-linux 2.27 has no JSON: for its other form a library is loaded. */

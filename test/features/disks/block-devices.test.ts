@@ -1,7 +1,7 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import {
   createBlockDevices,
@@ -26,6 +26,24 @@ describe('on a host whose tools are older, or fewer', () => {
       async () => expect(await namesWith(folder)).toEqual(await namesWith(process.env.PATH ?? '')),
       { timeout: 20_000 },
     );
+  });
+
+  test('a disk whose label an older lsblk prints in a way that nobody can read is listed', async () => {
+    const partitions = parsePartitions(await readFile('/proc/partitions', 'utf8'));
+    const disk = partitions.find(({ device }) => !/^[17]:/.test(device));
+    const line = (name = '', label: string): string =>
+      `echo 'NAME="${name}" TYPE="disk" SIZE="1024" FSTYPE="ext4" UUID="" LABEL="${label}"'`;
+    await tool(
+      'lsblk',
+      `case "$*" in *json*) exit 1 ;; esac\n${line(disk?.name, '100%')}\n${line('sdx', 'plain')}`,
+    );
+    vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+
+    const devices = await createBlockDevices({ PATH: process.env.PATH ?? '' }).list();
+
+    expect(devices.filter(({ name }) => name === 'sdx' || name === disk?.name)).toHaveLength(2);
+    expect(devices).toContainEqual(expect.objectContaining({ name: 'sdx', label: 'plain' }));
   });
 
   test('where blkid does not probe, `block info` is asked', async () => {
