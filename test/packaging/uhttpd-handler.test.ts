@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { runCommand } from '../device/command.ts';
+import { createStage } from '../init/stage.ts';
 import { REPOSITORY } from '../source-tree.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -174,3 +175,17 @@ test.each(['busybox ash', 'dash'])(
     expect(first).toBe('the output has ended');
   },
 );
+
+test('an old version that is put back, whose first configuration has run long ago, is handed on to again', async () => {
+  const stage = await createStage();
+  const postinst = await stage.lay('packaging/openwrt/postinst-pkg', 'postinst-pkg');
+  await stage.write('bin/killall', '#!/bin/sh\n', 0o755);
+  const calls = join(stage.root, 'calls');
+  await stage.write('usr/lib/depotd/uhttpd-handler', `#!/bin/sh\necho "$1" >>'${calls}'\n`, 0o755);
+
+  await runCommand(['/bin/sh', '-c', `. ${postinst}`], {
+    env: { PATH: `${stage.root}/bin:/usr/bin:/bin` },
+  });
+
+  expect((await stage.read('calls')).split('\n')).toEqual(['add', 'reload', '']);
+});
