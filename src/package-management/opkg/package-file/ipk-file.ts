@@ -93,8 +93,26 @@ async function readControl(archive: TarMember, unpack: Unpack): Promise<string> 
     for await (const piece of member.content) text += piece.toString('utf8');
   }
   if (text === undefined) throw new Error('it has no control file');
-  // opkg reads no further than the first paragraph.
-  return text.replace(/^\n+/, '').split('\n\n', 1)[0] ?? '';
+  return readByOpkg(text.replace(/^\n+/, ''));
+}
+
+/**
+ * As far as opkg reads it: up to a zero byte, or to a line of blanks, but for one among Conffiles.
+ * @throws an Error if the last of several lines counts, of what begins like it as well
+ */
+function readByOpkg(text: string): string {
+  const lines = (text.split('\0', 1)[0] ?? '').split('\n');
+  let isAmongFiles = false;
+  const end = lines.findIndex((line) => {
+    isAmongFiles = line.startsWith('Conffiles') || (isAmongFiles && line.startsWith(' '));
+    return !isAmongFiles && /^[ \t\v\f\r]*$/.test(line);
+  });
+  const read = end === -1 ? lines : lines.slice(0, end);
+  const twice = ['Package', 'Version'].find(
+    (field) => read.filter((line) => line.startsWith(field)).length > 1,
+  );
+  if (twice !== undefined) throw new Error(`it has ${twice} twice`);
+  return `${read.join('\n')}\n`;
 }
 
 async function checkData(archive: TarMember, unpack: Unpack): Promise<void> {

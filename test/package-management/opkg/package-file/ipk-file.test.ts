@@ -235,3 +235,23 @@ test('a package is what opkg takes it for, whatever stands behind that', async (
     'it has control twice',
   );
 });
+
+test.each([
+  ['a line of blanks', 'Package: one\nVersion: 1\n \t\r\nPackage: other\n'],
+  ['one in its description', 'Package: one\nVersion: 1\nDescription: a\n \nPackage: other\n'],
+  ['a zero byte', 'Package: one\nVersion: 1\n\0\nPackage: other\n'],
+])('a control file ends for opkg at %s', async (_, text) => {
+  expect(await inspectIpk(await writeControls([text]), MIB)).toMatchObject({ name: 'one' });
+});
+
+test.each([
+  ['a name without a colon', 'Package: one\nVersion: 1\nPackages other\n'],
+  ['another name', 'Package: one\nVersion: 1\nPackage: other\n'],
+  ['another one below files', 'Package: one\nVersion: 1\nConffiles:\n \nPackage: other\n'],
+  ['another one below no blank', 'Package: one\nVersion: 1\n\u00a0\nPackage: other\n'],
+  ['another version', 'Package: one\nVersion: 1\nVersion-2\n'],
+])('a package that opkg would take for another is refused: with %s', async (_, text) => {
+  await expect(inspectIpk(await writeControls([text]), MIB)).rejects.toThrow(
+    /it has (?:Package|Version) twice$/,
+  );
+});
