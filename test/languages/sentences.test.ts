@@ -66,6 +66,9 @@ test('what stands for a name that was said before is said, too', () => {
   expect(inChinese(`cannot install x: ${script} was killed by signal 9: "no"`)).toBe(
     '无法安装 x：它安装后运行的脚本被信号 9 终止："no"',
   );
+  expect(inChinese(`cannot install x: ${script} was not run: opkg could not begin it`)).toBe(
+    '无法安装 x：它安装后运行的脚本没有运行：opkg 无法启动它',
+  );
   expect(inChinese('there is no list of base, packages')).toBe('没有 base, packages 的列表');
 });
 

@@ -5,15 +5,17 @@ export function scriptReason(
   { name, script, status }: { name: string; script: string; status: string },
   lines: readonly string[],
 ): string {
-  const ending = endingOf(status, lines);
-  return endOfScript(scriptOf(name, script), ending, lastLineOf(name, lines));
-}
-
-/** opkg gives -1 to what a signal ended, as the kernel does where memory runs out. */
-function endingOf(status: string, lines: readonly string[]): string {
-  if (status !== '-1') return `exited with error ${status}`;
-  const signals = lines.map((line) => /: Child killed by signal (\d+)\.$/.exec(line)?.[1]);
-  return `killed by signal ${signals.findLast((signal) => signal !== undefined) ?? ''}`.trim();
+  const program = scriptOf(name, script);
+  if (status !== '-1') {
+    return endOfScript(program, `exited with error ${status}`, lastLineOf(name, lines));
+  }
+  // What a signal ended, as the kernel does where memory runs out; or it could not be begun.
+  const end = lines.findIndex((line) =>
+    line.endsWith(`"${name}" ${script} script returned status -1.`),
+  );
+  const [, signal] = /: Child killed by signal (\d+)\.$/.exec(lines[end - 1] ?? '') ?? [];
+  if (signal === undefined) return `${program} was not run: opkg could not begin it`;
+  return endOfScript(program, `killed by signal ${signal}`, lastLineOf(name, lines));
 }
 
 /** What opkg prints itself before the script of a package runs, or beside it. */

@@ -76,6 +76,19 @@ test('a script that a signal ended, as where memory runs out, has failed', () =>
   });
 });
 
+test('a script that opkg could not begin was not killed', () => {
+  const output = errors(
+    'xsystem: /bin/sh: vfork: Cannot allocate memory.',
+    'pkg_run_script: package "virt" postinst script returned status -1.',
+  );
+
+  expect(explain({ output, names: ['virt'] })).toMatchObject({
+    ...{ code: 'script_failed', package: 'virt' },
+    reason:
+      'the script of virt that runs after its installation was not run: opkg could not begin it',
+  });
+});
+
 test('the missing dependency that is deepest counts, and more than what follows from it', () => {
   const output = errors(
     'pkg_hash_check_unresolved: cannot find dependency libfoo for demo-app',
