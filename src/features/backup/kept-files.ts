@@ -62,21 +62,24 @@ async function expand({ onDevice }: Paths, word: string): Promise<string[]> {
   return found.filter((path) => path !== '');
 }
 
+/** Of one name, whose files have 255 bytes at most. */
+const MOST_PATTERN = 1024;
+/** Letters in brackets, stars, or any other letter. */
+const TOKEN = /\[[!^]?\]?[^\]]*\]|\*+|[^]/g;
+
 /**
  * What stands between two stars is looked for once, where it comes first: a name may be made to
  * have a pattern of many stars tried in all ways there are.
  * @returns undefined for what is none, such as a range the wrong way round: it means no file
  */
 function patternOf(part: string): RegExp | undefined {
-  const escaped = part.replace(/[.+^${}()|\\\]]/g, String.raw`\$&`);
-  const [first = '', ...others] = escaped.split(/\*+/).map((text) =>
-    text
-      .replace(/\?/g, '.')
-      .replace(/\[!?((?:[^\\]|\\[^\]])*?)\\\]/g, (all, inside: string) =>
-        all.startsWith('[!') ? `[^${inside}]` : `[${inside}]`,
-      )
-      .replace(/\[(?![^\]]*\])/g, String.raw`\[`),
-  );
+  if (part.length > MOST_PATTERN) return undefined;
+  const texts = [''];
+  for (const token of part.match(TOKEN) ?? []) {
+    if (token.startsWith('*')) texts.push('');
+    else texts.push(`${texts.pop() ?? ''}${expressionOf(token)}`);
+  }
+  const [first = '', ...others] = texts;
   const last = others.pop();
   const between = others.map((text, index) => `(?=(.*?${text}))\\${index + 1}`).join('');
   try {
@@ -84,6 +87,13 @@ function patternOf(part: string): RegExp | undefined {
   } catch {
     return undefined;
   }
+}
+
+function expressionOf(token: string): string {
+  if (token === '?') return '.';
+  const [, not, inside] = /^\[([!^]?)(.+)\]$/s.exec(token) ?? [];
+  if (inside === undefined) return token.replace(/[.+^${}()|\\[\]]/, String.raw`\$&`);
+  return `[${not === '' ? '' : '^'}${inside.replace(/[\\[\]^]/g, String.raw`\$&`)}]`;
 }
 
 /** A file, or all files below a folder; links are neither followed nor kept. */
