@@ -31,10 +31,8 @@ export function padTo(text: string, columns: number): string {
 
 /** A word or a wide character with what opens and ends it: no line is broken inside. */
 const WORD = `(?:(?!${WIDE.source})\\S)+`;
-const [OPENING, ENDING] = [
-  '[\uff08\u300c]*',
-  '[\uff0c\uff1b\uff1a\u3001\u3002\uff01\uff1f\uff09\u300d]*',
-];
+const OPENING = '[\uff08\u300c\u201c]*';
+const ENDING = '[\uff0c\uff1b\uff1a\u3001\u3002\uff01\uff1f\uff09\u300d\u201d\u2026]*';
 const UNIT = new RegExp(`(\\s*)(${OPENING}(?:${WIDE.source}|${WORD})${ENDING}|(?<=\\s)$)`, 'gu');
 
 /** Lines of so many columns, broken between words or wide characters, or within a longer word. */

@@ -114,17 +114,20 @@ test.each([
   expect(bytesText(bytes)).toBe(text);
 });
 
-test('Chinese fills its lines, and no line begins with what ends a sentence or ends with what opens one', () => {
-  const text =
-    '30 到 600 秒后自行撤销，除非执行 "depotctl confirm"；新软件包的可用空间为 77.84 GiB（/tmp/root），也不询问。';
-
-  for (let columns = 20; columns <= 60; columns += 1) {
-    const lines = wrap(text, columns);
-    expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
-    for (const line of lines) {
-      expect(widthOf(line)).toBeLessThanOrEqual(columns);
-      expect(line).not.toMatch(/^[，；。）]|（$/);
+test.each([
+  '30 到 600 秒后自行撤销，除非执行 "depotctl confirm"；新软件包的可用空间为 77.84 GiB（/tmp/root），也不询问。',
+  '点击“更新列表”时才检查新版本，以及它的“软件源”和“软件包”是否齐全；正在更新列表……，请稍候。',
+])(
+  'Chinese fills its lines, and no line begins with what ends a sentence or ends with what opens one',
+  (text) => {
+    for (let columns = 20; columns <= 60; columns += 1) {
+      const lines = wrap(text, columns);
+      expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
+      for (const line of lines) {
+        expect(widthOf(line)).toBeLessThanOrEqual(columns);
+        expect(line).not.toMatch(/^[，；。）”…]|[（“]$/);
+      }
+      for (const line of lines.slice(0, -1)) expect(widthOf(line)).toBeGreaterThan(columns - 15);
     }
-    for (const line of lines.slice(0, -1)) expect(widthOf(line)).toBeGreaterThan(columns - 15);
-  }
-});
+  },
+);
