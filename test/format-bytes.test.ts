@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { sizeText } from '../src/format-bytes.ts';
+import { istoreSizeText, sizeText } from '../src/format-bytes.ts';
 
 test.each([
   [0, '0 B'],
@@ -14,4 +14,13 @@ test.each([
   [1024 ** 7, '1024.00 EiB'],
 ])('%i bytes are told as %s', (bytes, text) => {
   expect(sizeText(bytes)).toBe(text);
+});
+
+test.each([
+  [0, '0.00 B'],
+  [512, '512.00 B'],
+  [1024, '1.00 KB'],
+  [256_044_434_391, '238.46 GB'],
+])('%i bytes are %s to a page of iStore, always with two decimals', (bytes, text) => {
+  expect(istoreSizeText(bytes)).toBe(text);
 });
