@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readSmallBytes, readSmallFile } from '../../device/owner-file.ts';
+import { readSmallBytes } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { MANAGER_FILES } from './manager-files.ts';
 import { isSetPath, MOST_CONFIGURATION_BYTES } from './manifest.ts';
@@ -33,9 +33,9 @@ async function keptWords({ onDevice }: Paths): Promise<string[]> {
   const folder = onDevice('/lib/upgrade/keep.d');
   const names = (await readdir(folder).catch(() => [])).sort();
   const files = [onDevice('/etc/sysupgrade.conf'), ...names.map((name) => join(folder, name))];
-  const texts = await Promise.all(files.map((file) => readSmallFile(file, MOST_BYTES)));
+  const texts = await Promise.all(files.map((file) => readSmallBytes(file, MOST_BYTES)));
   return texts
-    .flatMap((text) => (text ?? '').split('\n'))
+    .flatMap((text) => (text ?? '').toString().split('\n'))
     .filter((line) => !line.startsWith('#'))
     .flatMap((line) => line.split(/\s+/))
     .filter((word) => word.startsWith('/'));
@@ -129,9 +129,9 @@ export async function configurationSums({ onDevice }: Paths): Promise<Map<string
   const folder = onDevice('/lib/apk/packages');
   const isList = (name: string): boolean => name.endsWith('.conffiles_static');
   const names = (await readdir(folder).catch(() => [])).filter(isList);
-  const reading = names.map((name) => readSmallFile(join(folder, name), MOST_BYTES));
+  const reading = names.map((name) => readSmallBytes(join(folder, name), MOST_BYTES));
   const lists = await Promise.all(reading);
-  const lines = [status, ...lists.map((text) => text ?? '')].join('\n');
+  const lines = [status, ...lists.map((text) => (text ?? '').toString())].join('\n');
   const found = lines.matchAll(/^ ?(\/[^\s]+) ([0-9a-f]{32}|[0-9a-f]{64})$/gm);
   return new Map(Array.from(found, ([, path = '', sum = '']) => [path, sum] as const));
 }

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const LONG = 'a'.repeat(100);
 
 test.each([
-  ['*', ['a.b', LONG, 'ab1ab', 'x*', 'x-', 'x1']],
+  ['*', ['a.b', LONG, 'ab1ab', 'x*', 'x-', 'x1', '\u00fc']],
   ['*ab', ['ab1ab']],
   ['a*b*', ['a.b', 'ab1ab']],
   ['x[0-9]', ['x1']],
@@ -20,6 +20,8 @@ test.each([
   ['[', []],
   ['x[*]', ['x*']],
   ['x[]*]', ['x*']],
+  ['\u00fc', ['\u00fc']],
+  ['[\u00fc]', ['\u00fc']],
 ])('of files in a folder %s means what it means to a shell', async (pattern, meant) => {
   expect(await filesMeantBy(pattern)).toEqual(meant.map((name) => `/etc/own/${name}`).sort());
 });
@@ -34,7 +36,7 @@ async function filesMeantBy(pattern: string): Promise<string[]> {
   for (const folder of ['etc/own', 'lib/upgrade/keep.d']) {
     await mkdir(onDevice(folder), { recursive: true });
   }
-  for (const name of ['a.b', LONG, 'ab1ab', 'x*', 'x-', 'x1']) {
+  for (const name of ['a.b', LONG, 'ab1ab', 'x*', 'x-', 'x1', '\u00fc']) {
     await writeFile(onDevice(`etc/own/${name}`), '');
   }
   await writeFile(onDevice('lib/upgrade/keep.d/own'), `/etc/own/${pattern}\n`);
