@@ -40,6 +40,12 @@ test('with letters of twice the size all of each view can be reached on a teleph
     const width = await browser.evaluate('document.documentElement.scrollWidth');
     expect([view, width]).toEqual([view, 360]);
   }
+
+  await goTo(browser, 'device');
+  const facts = "[...document.querySelectorAll('#view-device dd')]";
+  await browser.until(`${facts}.some((each) => each.checkVisibility())`);
+  const narrow = `${facts}.filter((each) => each.checkVisibility() && each.offsetWidth < 100).length`;
+  expect(await browser.evaluate(narrow)).toBe(0);
 });
 
 test.each([960, 1024])(
