@@ -69,6 +69,12 @@ describe.each(LANGUAGES.map(({ code }) => code))('in %s', (code) => {
     expect(Object.keys(language.page).filter((text) => !texts.includes(text))).toEqual([]);
   });
 
+  test('to undo a task and to restore a backup are two words', () => {
+    const { Undo: undo = '', Restore: restore = '' } = language.page;
+    expect(undo).not.toBe(restore);
+    expect(language.page['Restore a backup']).toContain(restore);
+  });
+
   test('the steps that have a name are steps of tasks', () => {
     expect(Object.keys(language.steps).filter((label) => !said.has(label))).toEqual([]);
   });
