@@ -1,5 +1,5 @@
 import { COMMAND_NAMES, commandText, type CommandName, type Shell } from './commands.ts';
-import { COMMON_OPTIONS, ownOption, type OptionText, type OwnOption } from './options.ts';
+import { COMMON_OPTIONS, OWN_OPTIONS, ownOption, type OptionText } from './options.ts';
 
 /** Commands whose names are files or folders, and those whose names are what is installed. */
 const FILE_COMMANDS = ['upload', 'migrate', 'backup', 'restore', 'advisories'];
@@ -19,6 +19,12 @@ const INSTALLED_NAMES =
 /** @param start as the shell has the beginning of the word */
 const offeredNames = (start: string): string =>
   `depotctl search --names -- ${start} 2>/dev/null | sed -n '/^${NAME}$/p'`;
+
+const COMMON: [string, OptionText][] = Object.entries(COMMON_OPTIONS);
+/** Options that the next word belongs to. */
+const WITH_VALUE = [...Object.entries<OptionText>(OWN_OPTIONS), ...COMMON].flatMap(
+  ([name, { argument }]) => (argument === undefined ? [] : [`--${name}`]),
+);
 
 /** A script for a shell. It asks the daemon for names of what is installed or offered, no more. */
 export function completionScript(shell: Shell): string {
@@ -51,14 +57,18 @@ function bashScript(): string {
   });
   return `# bash completion of depotctl
 _depotctl() {
-  local current=\${COMP_WORDS[COMP_CWORD]} command='' word words=''
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case $word in
-    -*) ;;
-    plan) command=plan ;;
-    *) command=$word; break ;;
+  local current=\${COMP_WORDS[COMP_CWORD]} command='' option='' word words='' before
+  # COMP_WORDS has an address in parts, as it is parted at its colons.
+  read -ra before <<<"\${COMP_LINE:0:COMP_POINT}."
+  for word in "\${before[@]:1:\${#before[@]}-2}"; do
+    case $option:$word in
+    :${WITH_VALUE.join('|:')}) option=$word; continue ;;
+    :-*) ;;
+    :*) [[ $command == @(|plan) ]] && command=$word ;;
     esac
+    option=''
   done
+  [[ -z $option ]] || { compopt -o default 2>/dev/null; return; }
   case $command in
     '') words='${[...COMMAND_NAMES, ...optionsOf()].join(' ')}' ;;
 ${cases.join('\n')}
@@ -87,8 +97,8 @@ function zshScript(): string {
     (name) => `    '${name}:${quoted(commandText(name).meaning)}'`,
   );
   const cases = COMMAND_NAMES.map((name) => {
-    const options = [...commandText(name).options].map((option) => zshOption(option));
-    return `    ${name}) _arguments ${[...options, zshNames(name)].join(' ')} ;;`;
+    const options = commandText(name).options.map((option) => zshOption(option, ownOption(option)));
+    return `    ${name}) _arguments ${[...options, '$common', zshNames(name)].join(' ')} ;;`;
   });
   return `#compdef depotctl
 # zsh completion of depotctl
@@ -103,18 +113,16 @@ _depotctl_offered() {
   compadd -a names
 }
 _depotctl() {
-  local -a commands
+  local -a commands common line state
+  local -A opt_args
   commands=(
 ${commands.join('\n')}
   )
-  if (( CURRENT == 2 )); then
-    _describe command commands
-    return
-  fi
-  local command=$words[2]
-  shift words
-  (( CURRENT -= 1 ))
-  case $command in
+  common=(
+${COMMON.map(([name, text]) => `    ${zshOption(name, text)}`).join('\n')}
+  )
+  _arguments -C -A '-*' $common '1:command:{_describe command commands}' '*:: :->behind' && return
+  case $words[1] in
 ${cases.join('\n')}
   esac
 }
@@ -126,11 +134,11 @@ fi
 `;
 }
 
-function zshOption(name: OwnOption): string {
-  const { argument, values, meaning }: OptionText = ownOption(name);
-  const described = `--${name}[${quoted(meaning).replaceAll(/[[\]:]/g, ' ')}]`;
-  if (argument === undefined) return `'${described}'`;
-  return `'${described}:${argument.replaceAll('|', ' or ')}:${zshValues(values, argument)}'`;
+function zshOption(name: string, { argument, values, meaning }: OptionText): string {
+  const described = `[${quoted(meaning).replaceAll(/[[\]:]/g, ' ')}]`;
+  if (argument === undefined) return `'--${name}${described}'`;
+  const value = `${argument.replaceAll('|', ' or ')}:${zshValues(values, argument)}`;
+  return `'--${name}=${described}:${value}'`;
 }
 
 function zshValues(values: readonly string[] | undefined, argument: string): string {
@@ -144,10 +152,12 @@ function zshNames(name: CommandName): string {
   if (words.length > 0) return `'1:word:(${words.join(' ')})' '*:name:_depotctl_${ofWords}'`;
   if (FILE_COMMANDS.includes(name)) return "'*:file:_files'";
   if (OFFERED_COMMANDS.includes(name)) return "'*:name:_depotctl_offered'";
-  return INSTALLED_COMMANDS.includes(name) ? "'*:name:_depotctl_installed'" : "'*:name:'";
+  return INSTALLED_COMMANDS.includes(name) ? "'*:name:_depotctl_installed'" : "'*:name:()'";
 }
 
 function fishScript(): string {
+  // What fish has for it takes an option's value for a command.
+  const seenAny = `__fish_seen_subcommand_from ${COMMAND_NAMES.join(' ')}`;
   const lines = COMMAND_NAMES.flatMap((name) => {
     const { meaning, options } = commandText(name);
     const words = wordsOf(name);
@@ -160,13 +170,11 @@ function fishScript(): string {
     ];
     const seen = `-n '__fish_seen_subcommand_from ${name}'`;
     return [
-      `complete -c depotctl -n __fish_use_subcommand -a ${name} -d '${quoted(meaning)}'`,
+      `complete -c depotctl -n "not ${seenAny}" -a ${name} -d '${quoted(meaning)}'`,
       ...behind.map((choice) => `complete -c depotctl ${seen} ${choice}`),
     ];
   });
-  const common = Object.entries(COMMON_OPTIONS).map(
-    ([name, text]) => `complete -c depotctl ${fishOption(name, text)}`,
-  );
+  const common = COMMON.map(([name, text]) => `complete -c depotctl ${fishOption(name, text)}`);
   return `# fish completion of depotctl
 function __depotctl_installed
   ${INSTALLED_NAMES}

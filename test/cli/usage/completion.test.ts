@@ -44,8 +44,40 @@ test.each([
     ['adblock', 'adguardhome'],
   ],
   [['plan', 'remove', 'no'], ['notes']],
+  [['--url', 'http://box:8080', 'inst'], ['install']],
+  [['--url=http://box:8080', '--base', '/cgi-bin', '--json', 'remove', 'no'], ['notes']],
+  [
+    ['feeds', '--key', '/tmp/new.pub', 'o'],
+    ['on', 'off'],
+  ],
+  [['plan', '--session', 'install', 'u'], ['upgrade']],
 ])('in bash %j is completed to %j', async (words, expected) => {
   expect(await completeInBash(words)).toEqual(expected);
+});
+
+const OPTIONS_BEFORE: [string, string][] = [
+  ['depotctl --url http://box:8080 inst', 'depotctl --url http://box:8080 install'],
+  ['depotctl --url=http://box:8080 feeds of', 'depotctl --url=http://box:8080 feeds off'],
+  ['depotctl plan --base /x --json up', 'depotctl plan --base /x --json upgrade'],
+];
+
+test.each(OPTIONS_BEFORE)('in fish %j is completed to %j', async (line, expected) => {
+  const program = `source $argv[1]; complete -C $argv[2]`;
+  const found = await runCommand(['fish', '-c', program, await scriptFile('fish'), line]).catch(
+    () => undefined,
+  );
+  const word = expected.split(' ').at(-1);
+  if (found !== undefined) expect(found.stdout.replace(/\t.*/, '')).toBe(`${word}\n`);
+});
+
+test.each<[string, string]>([
+  ...OPTIONS_BEFORE,
+  ['depotctl --js', 'depotctl --json'],
+  ['depotctl --session 0 list --up', 'depotctl --session 0 list --upgradable'],
+  ['depotctl search word --na', 'depotctl search word --names'],
+])('in zsh %j is completed to %j', async (line, expected) => {
+  const completed = await completeInZsh(line).catch(() => undefined);
+  if (completed !== undefined) expect(completed).toBe(expected);
 });
 
 /** While no daemon runs, any user of the host may answer at its port. */
@@ -87,7 +119,10 @@ function commonOptions(): string[] {
   return ['--url', '--base', '--session', '--json', '--help', '--version'];
 }
 
-/** A stand-in for depotctl says what is installed, and what feeds offer. */
+/**
+ * A stand-in for depotctl says what is installed, and what feeds offer. Bash parts its words at
+ * colons and equals signs.
+ */
 async function completeInBash(words: readonly string[]): Promise<string[]> {
   const file = await scriptFile('bash');
   const program = `
@@ -100,11 +135,28 @@ async function completeInBash(words: readonly string[]): Promise<string[]> {
       esac
     }
     source "$1"; shift
-    COMP_WORDS=(depotctl "$@"); COMP_CWORD=$#
+    COMP_LINE="depotctl $*"; COMP_POINT=\${#COMP_LINE}
+    words="\${COMP_LINE//:/ : }"; read -ra COMP_WORDS <<<"\${words//=/ = }"
+    [[ -n \${!#} ]] || COMP_WORDS+=('')
+    COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
     _depotctl 2>/dev/null
     printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout } = await runCommand(['bash', '-c', program, 'bash', file, ...words]);
   return stdout.trim().split('\n');
+}
+
+/** As a terminal has it: the line, and the key for completion. */
+async function completeInZsh(line: string): Promise<string> {
+  const program = `
+    zmodload zsh/zpty; zpty shell zsh -f -i
+    zpty -w shell "autoload -Uz compinit; compinit -u -D; source $1; show() {
+      BUFFER=\\$LINE; CURSOR=\\$#BUFFER; zle complete-word; print -r -- \\$BUFFER >$1.out; exit
+    }; zle -N show; bindkey '^X' show; LINE='$2'; print REA''DY"
+    zpty -r -m shell said '*READY*'; zpty -w -n shell $'\\x18'
+    while zpty -r shell said; do :; done
+    cat $1.out`;
+  const file = await scriptFile('zsh');
+  return (await runCommand(['zsh', '-f', '-c', program, 'zsh', file, line])).stdout.trim();
 }
 
 async function scriptFile(shell: Shell): Promise<string> {
