@@ -32,6 +32,8 @@ export interface Look {
   width: number;
   height: number;
   scheme: 'light' | 'dark';
+  /** Whether the system sets all colours, for contrast. */
+  isForced?: boolean;
 }
 
 const LIMIT_MS = 30_000;
@@ -111,10 +113,16 @@ export async function launchBrowser({
   };
 }
 
-async function picturePage(here: Send, { width, height, scheme }: Look): Promise<Buffer> {
+async function picturePage(
+  here: Send,
+  { width, height, scheme, isForced = false }: Look,
+): Promise<Buffer> {
   const size = { width, height, deviceScaleFactor: 1, mobile: false };
   await here('Emulation.setDeviceMetricsOverride', size);
-  const features = [{ name: 'prefers-color-scheme', value: scheme }];
+  const features = [
+    { name: 'prefers-color-scheme', value: scheme },
+    { name: 'forced-colors', value: isForced ? 'active' : 'none' },
+  ];
   await here('Emulation.setEmulatedMedia', { features });
   await here('Emulation.setScrollbarsHidden', { hidden: true });
   const { data } = (await here('Page.captureScreenshot')) as { data: string };
