@@ -88,6 +88,26 @@ test('what cannot be shown says why, and comes when somebody tries again', async
   await browser.until("document.querySelectorAll('#discover-list .app').length > 0");
 });
 
+test('the health of the device does not count as in order what was not checked', async () => {
+  const daemon = shared();
+  const checks = ['ok', 'skipped', 'ok', 'skipped', 'ok'].map((state, at) => ({
+    ...{ id: `check-${at}`, message: '' },
+    state,
+  }));
+  const answer = JSON.stringify(JSON.stringify({ checks }));
+  const browser = await openBlank(
+    daemon,
+    holding('system/doctor', `() => Promise.resolve(new Response(${answer}))`),
+  );
+  await browser.open(`${daemon.url}${daemon.base}/#device`);
+
+  await browser.until("!document.querySelector('#doctor-fine').hidden");
+
+  expect(await browser.evaluate("document.querySelector('#doctor-fine-title').textContent")).toBe(
+    '3 checks without a problem, 2 not checked',
+  );
+});
+
 test('who is led to a card of the device sees it, also when the cards above it are filled later', async () => {
   const daemon = shared();
   const hold = 'async (ask) => { await opened; return ask(); }';

@@ -52,9 +52,13 @@ export function createDoctor({ api, report }) {
       list.replaceChildren(...bad.map(createRow));
       byId('doctor-good').hidden = bad.length > 0;
       fine.hidden = bad.length === sorted.length;
+      const skipped = sorted.filter(({ state }) => state === 'skipped').length;
+      const count = sorted.length - bad.length - skipped;
       setText(
         byId('doctor-fine-title'),
-        t('{count} checks without a problem', { count: sorted.length - bad.length }),
+        skipped === 0
+          ? t('{count} checks without a problem', { count })
+          : t('{count} checks without a problem, {skipped} not checked', { count, skipped }),
       );
       byId('doctor-fine-list').replaceChildren(
         ...sorted.filter((check) => !isBad(check)).map(createRow),
