@@ -40,6 +40,7 @@ export function packedTextsOf(code: string): Buffer<ArrayBuffer> | undefined {
 }
 
 export interface Voice {
+  readonly isEnglish: boolean;
   /** A text of the page. */
   readonly t: (text: string) => string;
   /** A sentence of the daemon. */
@@ -58,6 +59,7 @@ export function voiceOf(code: string): Voice {
   const { page = {}, sentences, command = {}, words = {}, steps = {}, remedies = {} } = carried;
   const say = createSpeaker({ ...sentences, ...command });
   return {
+    isEnglish: false,
     t: (text) => page[text] ?? text,
     say,
     word: (text) => words[text] ?? steps[text] ?? say(text),
@@ -69,4 +71,7 @@ function asItIs(text: string): string {
   return text;
 }
 
-const ENGLISH: Voice = { t: asItIs, say: asItIs, word: asItIs, remedyOf: () => undefined };
+const ENGLISH: Voice = {
+  isEnglish: true,
+  ...{ t: asItIs, say: asItIs, word: asItIs, remedyOf: () => undefined },
+};

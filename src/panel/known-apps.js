@@ -1,4 +1,3 @@
-import { language } from './i18n.js';
 import { titleOf } from './words.js';
 
 /** As many as the daemon says at once. */
@@ -7,8 +6,8 @@ const LUCI = '/cgi-bin/luci/';
 
 /**
  * What is known of apps beside the list in sight. Of the installed ones what they say of
- * themselves: the address at which each is opened, and its description in several languages. Of all
- * that a list has shown: the title, which a feed may word differently.
+ * themselves: the address at which each is opened. Of all that a list has shown: the title, which a
+ * feed may word differently.
  */
 export function createKnownApps({ api, onChange }) {
   let known = new Map();
@@ -63,13 +62,7 @@ export function createKnownApps({ api, onChange }) {
      * and the panel cannot be reached from here.
      */
     entryOf: (name) => entryOf(known.get(name) ?? menu.get(name), api.panelUrl()),
-    /** undefined for what says nothing of itself. */
-    describe: (name) => descriptionOf(known.get(name)),
   };
-}
-
-function descriptionOf({ description, description_en: english } = {}) {
-  return language() === 'en' ? english || description : description || english;
 }
 
 /**

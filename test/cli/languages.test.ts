@@ -10,6 +10,7 @@ import { LANGUAGES, voiceOf } from '../../src/languages/languages.ts';
 import { runCommand } from '../device/command.ts';
 import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { simplePackage } from '../device/packages/package-parts.ts';
+import { storeApps } from '../device/packages/store-apps.ts';
 import { DEPOTCTL, runEach, shareClientTest, startClientTest } from './start-depotctl.ts';
 
 const client = shareClientTest();
@@ -82,6 +83,28 @@ test.each(LANGUAGES.map(({ code }) => code))(
     expect(fields.filter((field) => word(field) === field)).toEqual([]);
   },
 );
+
+test.each([
+  ['en_GB.UTF-8', 'Keeps advertising and trackers away from every device at home.'],
+  ['zh_CN.UTF-8', '为家中所有设备屏蔽广告和跟踪器。'],
+])('with %s an installed app is described in that language', async (LANG, description) => {
+  const on = await startClientTest({ packages: storeApps(), hasUsual: false });
+  await on.daemon.finished(await on.daemon.submit('install', { package: 'adfilter' }));
+
+  for (const words of [
+    ['search', 'adfilter'],
+    ['list', '--all'],
+    ['info', 'adfilter'],
+  ]) {
+    const { stdout } = await runCommand(
+      [process.execPath, DEPOTCTL, '--url', on.socketUrl, ...words],
+      {
+        env: { ...on.env, LANG, LC_ALL: '' },
+      },
+    );
+    expect(stdout).toContain(description);
+  }
+});
 
 /** What programs and packages say, what is typed, and the names of the test's device. */
 const OF_OTHERS =

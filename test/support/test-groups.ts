@@ -89,7 +89,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     name: 'the page in a real browser',
     files: [
       'test/panel/{awkward-device,chinese*,click-through,embedded-*,embedding,first-screens}.test.ts',
-      'test/panel/{fleet-card,getting-around,hold,languages,looks,numbers,of-firmware,remove-*}.test.ts',
+      'test/panel/{described,fleet-card,getting-around,hold,languages,looks,numbers,of-firmware,remove-*}.test.ts',
       'test/panel/{interruptions,login-page,luci-apps,missing-lists,neighbour}.test.ts',
       'test/panel/{no-space,open-app,session-use,shared-stream,undo,upload-endings,ways-to-use}.test.ts',
       'test/packaging/page.test.ts',

@@ -121,11 +121,15 @@ function itemTable(items: readonly unknown[], { look }: CommandContext['output']
     versionOf(item),
     stateOf(item),
     sizeOf(item),
-    [textIn(item, 'title'), textIn(item, 'description')]
+    [textIn(item, 'title'), descriptionIn(item, look.isEnglish)]
       .filter((text) => text !== '' && text !== textIn(item, 'name'))
       .join(': '),
   ]);
   return formatTable(['NAME', 'VERSION', 'STATE', 'SIZE', 'WHAT'], rows, look);
+}
+
+function descriptionIn(item: unknown, isEnglish: boolean): string {
+  return (isEnglish && textIn(item, 'description_en')) || textIn(item, 'description');
 }
 
 /** An app or a package of one name: what is installed, else the app, as commands take it. */
@@ -171,10 +175,9 @@ export async function showDetails({ client, output, invocation }: CommandContext
   const plan = isNew
     ? await client.get('admin/store/plan', query).catch(() => undefined)
     : undefined;
-  const fields = detailFields(details).map(([label, text]): [string, string] => [
-    label,
-    sizesOf(label, plan) ?? text,
-  ]);
+  const fields = detailFields(details, output.look.isEnglish).map(
+    ([label, text]): [string, string] => [label, sizesOf(label, plan) ?? text],
+  );
   await output.print(formatFields(fields, output.look));
   for (const problem of listIn(plan, 'problems')) output.say(textIn(problem, 'message'));
   return 0;
@@ -189,7 +192,7 @@ function sizesOf(label: string, plan: unknown): string | undefined {
   return undefined;
 }
 
-function detailFields(details: unknown): [string, string][] {
+function detailFields(details: unknown, isEnglish: boolean): [string, string][] {
   const files = memberIn(details, 'files');
   const [count, bytes] = [numberIn(files, 'count'), numberIn(files, 'bytes')];
   const [time, task] = [numberIn(details, 'installed_at'), textIn(details, 'task_id')];
@@ -216,7 +219,7 @@ function detailFields(details: unknown): [string, string][] {
     ['files', count === undefined ? '' : `${count}, ${bytesText(bytes ?? 0)}`],
     ['settings', textsIn(details, 'config').join(', ')],
     ['services', textsIn(details, 'services').join(', ')],
-    ['description', textIn(details, 'description')],
+    ['description', descriptionIn(details, isEnglish)],
   ];
 }
 

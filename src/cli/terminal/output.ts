@@ -31,7 +31,7 @@ const CLEAR_LINE = '\r\x1b[K';
  */
 export function createOutput(
   isColoured: boolean,
-  { say: translate, word, remedyOf }: Omit<Voice, 't'> = voiceOf('en'),
+  { say: translate, word, remedyOf, isEnglish }: Omit<Voice, 't'> = voiceOf('en'),
 ) {
   const { stdin, stdout, stderr } = process;
   for (const stream of [stdout, stderr]) {
@@ -92,8 +92,7 @@ export function createOutput(
     look: {
       columns: stdout.isTTY ? columnsOf(stdout) : undefined,
       paint: createPaint(hasShades),
-      word,
-      remedyOf,
+      ...{ word, remedyOf, isEnglish },
     },
     /** Whether somebody reads what is printed and can answer. */
     isInteractive: stdin.isTTY && stdout.isTTY,

@@ -31,6 +31,7 @@ const itemKeys = {
     v.boolean(),
   ),
   description: described('plain text; in lists its first 1000 characters', v.string()),
+  description_en: optional('of an installed app that also says it in English', v.string()),
   section: v.optional(v.string()),
   tags: texts,
   download_bytes: optional('size of its package file; of an app, of its meta package', bytes),

@@ -37,6 +37,7 @@ function stateOf(installed: InstalledState): Partial<Item> {
     is_system: installed.isSystem,
     ...(installed.isOfFirmware && { is_of_firmware: true }),
     ...(installed.isBroken && { broken: true }),
+    ...withoutEmpty({ description_en: installed.english }),
   };
 }
 

@@ -50,6 +50,8 @@ export interface InstalledState {
   time: number;
   /** What the removal of an app frees; undefined for a package. */
   freedBytes?: number;
+  /** What an app says of itself in English beside its description. */
+  english?: string | undefined;
 }
 
 export interface ViewSources {
@@ -221,11 +223,12 @@ function statesIn(
   for (const name of found.apps) {
     const state = states.get(findPackageId(view, name) ?? -1);
     if (state === undefined) continue;
-    const { isBroken, components } = appState(name, apps);
+    const { isBroken, components, english } = appState(name, apps);
     // An upgrade of an app upgrades what its meta file names, and what came with it.
     const upgraded = [...components, ...cameWith(database, components, found.image)];
     state.isUpgradable ||= upgraded.some((each) => upgradable.has(each));
     state.isBroken ||= isBroken;
+    state.english = english;
     state.freedBytes = found.freed.get(name) ?? 0;
   }
   return states;
@@ -247,6 +250,7 @@ function appState(packageName: string, apps: CatalogSnapshot['apps']) {
   const { name, isApp } = appOf(packageName);
   const app = isApp ? apps.get(name) : undefined;
   return {
+    english: app?.meta?.description_en,
     isBroken: app !== undefined && app.meta === undefined,
     components: [packageName, ...(app?.meta?.depends ?? [])],
   };

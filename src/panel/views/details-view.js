@@ -43,7 +43,7 @@ export function createDetailsView({ api, tasks, icons, on, report, apps }) {
     setText(title, titleOf(item));
     setText(byId('app-name'), [item.name, versionWords(item)].join(' · '));
     icons.show(letter, item);
-    setText(byId('app-description'), descriptionOf(item, apps.describe));
+    setText(byId('app-description'), descriptionOf(item));
     body.replaceChildren(...sectionsOf(item));
     delete buttons.dataset.state;
     render();

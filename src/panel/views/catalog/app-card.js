@@ -11,10 +11,9 @@ const FEW_TAGS = 3;
  * One app or package, with what can be done about it. The whole card leads to its own view.
  * @param icons pictures
  * @param on what is done: `install`, `upgrade`, `remove`, `showTask`, each with the item
- * @param describe says what an installed app says of itself, by its name
  * @param isRemovable whether there is a button to remove it
  */
-export function createAppCard({ icons, on, describe, isRemovable = false }) {
+export function createAppCard({ icons, on, isRemovable = false }) {
   let shown;
   const letter = icons.create();
   const link = element('a', { className: 'card-link' });
@@ -83,7 +82,7 @@ export function createAppCard({ icons, on, describe, isRemovable = false }) {
     setText(link, titleOf(item));
     link.href = detailsAddress(item);
     setText(facts, factsOf(item));
-    setText(description, descriptionOf(item, describe));
+    setText(description, descriptionOf(item));
     showTags(tags, item);
     open.setAttribute('aria-label', t('Open {app}', names));
     install.setAttribute('aria-label', t('Install {subject}', { subject: names.app }));

@@ -25,7 +25,7 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
   const [list, empty] = ['list', 'empty'].map(find);
   const showRows = createRows(list, {
     keyOf: ({ kind, name }) => `${kind} ${name}`,
-    create: () => createAppCard({ icons, describe: apps.describe, on: context.on, isRemovable }),
+    create: () => createAppCard({ icons, on: context.on, isRemovable }),
     fallback: find('title'),
   });
   let page = 1;

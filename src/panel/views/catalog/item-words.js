@@ -1,4 +1,4 @@
-import { t } from '../../i18n.js';
+import { language, t } from '../../i18n.js';
 import { size } from '../../words.js';
 
 /** An app or package in words. */
@@ -64,16 +64,13 @@ export function bytesOf({ kind, installed_version: installed, ...sizes }) {
   return sizes.installed_bytes ?? (kind === 'app' ? 0 : sizes.download_bytes);
 }
 
-/**
- * The description; none if it only says the title once more, as in feeds.
- * @param describe what an installed app says of itself in the page's language, by its name
- */
-export function descriptionOf({ name, title, description, broken }, describe) {
+/** The description; none if it only says the title once more, as in feeds. */
+export function descriptionOf({ title, description, description_en: english, broken }) {
   if (broken === true) {
     return t(
       'The description of this app cannot be read. ' + 'Removing and installing it again may help.',
     );
   }
-  const text = describe(name) ?? description ?? '';
+  const text = (language() === 'en' && english) || description || english || '';
   return text === title ? '' : text;
 }
