@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { OpkgConfig } from '../opkg-config.ts';
-import { paragraphsIn, readPieces } from '../feeds/paragraphs.ts';
+import { endOfLine, hasAt, isBlank, readPieces } from '../feeds/paragraphs.ts';
 import { tooLarge, type PlanBudget } from './budget.ts';
-import { emptyRecord, parseRecord, type PackageRecord } from './package-records.ts';
+import { emptyRecord, parseRecord, RECORD_FIELDS, type PackageRecord } from './package-records.ts';
 
 /**
  * All that the feeds' lists offer, in the order in which opkg reads them. A plan needs few of them,
@@ -37,10 +37,7 @@ export async function readLists(
     const builder = createBlockBuilder(feed, (block) => blocks.push(block));
     try {
       for await (const piece of readPieces(join(listsDir, feed))) {
-        for (const paragraph of paragraphsIn(piece)) {
-          const record = parseRecord(paragraph);
-          if (record.name !== '') bytes += builder.add(record);
-        }
+        bytes += builder.add(piece);
         if (bytes > MOST_BYTES) break;
       }
     } catch {
@@ -71,17 +68,33 @@ function largest(blocks: readonly Block[]): string {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? '';
 }
 
-/** Records of one feed. Of each: the lengths of all of it and of its name, the name, the rest. */
+/**
+ * Records of one feed. Of each: its length, where its name is and how long, and a line for each
+ * field: a letter that says which, and the value.
+ */
 interface Block {
   feed: string;
   bytes: Buffer;
 }
 
-const HEAD_BYTES = 8;
+const HEAD_BYTES = 12;
 /** Set in the name's length if the record provides or replaces something (`isStandIn`). */
 const STAND_IN = 0x8000_0000;
-/** The most bytes that UTF-8 needs for one character of a JavaScript text. */
-const CHARACTER_BYTES = 3;
+const NEWLINE = 0x0a;
+const FIRST_LETTER = 'A'.charCodeAt(0);
+
+const PACKED_FIELDS = RECORD_FIELDS.map(([field], index) => ({
+  start: Buffer.from(`${field}:`),
+  letter: FIRST_LETTER + index,
+  isName: field === 'Package',
+  isOfStandIn: field === 'Provides' || field === 'Replaces',
+  /** Of a file's name it matters that there is one. */
+  mostBytes: field === 'Filename' ? 1 : Infinity,
+}));
+/** By their first byte: most lines of a list begin with no such. */
+const BY_FIRST = Array.from({ length: 256 }, (_, byte) =>
+  PACKED_FIELDS.filter(({ start }) => start[0] === byte),
+);
 
 function createBlockBuilder(feed: string, onBlock: (block: Block) => void) {
   let bytes = Buffer.alloc(0);
@@ -91,45 +104,78 @@ function createBlockBuilder(feed: string, onBlock: (block: Block) => void) {
     end = 0;
   };
   return {
-    add: (record: PackageRecord): number => {
-      const { name, provides, replaces } = record;
-      const rest = restOf(record);
-      const mostBytes = HEAD_BYTES + (name.length + rest.length) * CHARACTER_BYTES;
-      if (end + mostBytes > bytes.length) {
-        finish();
-        if (mostBytes > bytes.length) bytes = Buffer.alloc(Math.max(BLOCK_BYTES, mostBytes));
-      }
-      const isStandIn = provides !== '' || replaces !== '';
-      const nameBytes = bytes.write(name, end + HEAD_BYTES);
-      const length = HEAD_BYTES + nameBytes + bytes.write(rest, end + HEAD_BYTES + nameBytes);
-      bytes.writeUInt32LE(length, end);
-      bytes.writeUInt32LE(nameBytes + (isStandIn ? STAND_IN : 0), end + 4);
-      end += length;
-      return length;
+    /** Packs a piece of whole paragraphs. @returns the bytes that takes */
+    add: (piece: Buffer): number => {
+      if (end >= BLOCK_BYTES) finish();
+      // The shortest record, of a name alone, takes less than the double of its paragraph.
+      const mostBytes = end + 2 * piece.length + HEAD_BYTES;
+      if (mostBytes > bytes.length) bytes = Buffer.concat([bytes.subarray(0, end)], mostBytes);
+      const before = end;
+      end = packPiece(piece, bytes, end);
+      return end - before;
     },
     finish,
   };
 }
 
-/** All but the name, one field a line. */
-function restOf(record: PackageRecord): string {
-  const { downloadBytes, installedBytes, isReplacement, isAuto, isEssential, hasFile } = record;
-  const flags = [hasFile, isReplacement, isAuto, isEssential].map(Number).join('');
-  const texts = TEXTS.map((field) => record[field]).join('\n');
-  return `${flags}\n${downloadBytes}\n${installedBytes}\n${texts}`;
+/**
+ * Byte by byte, without a text or an object for any: a plan reads all of the lists so.
+ * @returns where the last record ends
+ */
+function packPiece(piece: Buffer, target: Buffer, first: number): number {
+  let start = first;
+  let end = start + HEAD_BYTES;
+  let [nameAt, nameBytes, standIn] = [0, 0, 0];
+  const finishRecord = (): void => {
+    if (nameBytes > 0) {
+      target.writeUInt32LE(end - start, start);
+      target.writeUInt32LE(nameAt - start, start + 4);
+      target.writeUInt32LE(nameBytes + standIn, start + 8);
+      start = end;
+    }
+    end = start + HEAD_BYTES;
+    [nameAt, nameBytes, standIn] = [0, 0, 0];
+  };
+  for (let at = 0, next = 0; at < piece.length; at = next + 1) {
+    const field = fieldAt(piece, at);
+    next = endOfLine(piece, at);
+    const from = afterBlanks(piece, at + (field?.start.length ?? 0), next);
+    if (field === undefined) {
+      if (from === next) finishRecord();
+      continue;
+    }
+    const to = Math.min(beforeBlanks(piece, from, next), from + field.mostBytes);
+    if (field.isName) [nameAt, nameBytes] = [end + 1, to - from];
+    if (field.isOfStandIn && to > from) standIn = STAND_IN;
+    target[end] = field.letter;
+    end += 1;
+    for (let byte = from; byte < to; byte += 1, end += 1) target[end] = piece[byte] ?? 0;
+    target[end] = NEWLINE;
+    end += 1;
+  }
+  finishRecord();
+  return start;
 }
 
-const TEXTS = [
-  'version',
-  'architecture',
-  'depends',
-  'recommends',
-  'suggests',
-  'conflicts',
-  'provides',
-  'replaces',
-  'status',
-] as const satisfies readonly (keyof PackageRecord)[];
+/** What the line begins with; not by `find`, which takes a function each time. */
+function fieldAt(piece: Buffer, at: number): (typeof PACKED_FIELDS)[number] | undefined {
+  for (const field of BY_FIRST[piece[at] ?? 0] ?? []) {
+    if (hasAt(piece, at, field.start)) return field;
+  }
+  return undefined;
+}
+
+function afterBlanks(piece: Buffer, from: number, end: number): number {
+  let next = from;
+  while (next < end && isBlank(piece[next])) next += 1;
+  return next;
+}
+
+function beforeBlanks(piece: Buffer, from: number, end: number): number {
+  let last = end;
+  while (last > from && isBlank(piece[last - 1])) last -= 1;
+  return last;
+}
 
 function createReader(blocks: readonly Block[], budget: PlanBudget): PackedLists {
   /** Unpacked records by their position in the blocks. */
@@ -146,15 +192,15 @@ function createReader(blocks: readonly Block[], budget: PlanBudget): PackedLists
       for (const { feed, bytes } of blocks) {
         const first = number;
         for (let at = 0; at < bytes.length; number += 1) {
-          const end = at + bytes.readUInt32LE(at);
-          const head = bytes.readUInt32LE(at + 4);
-          const nameEnd = at + HEAD_BYTES + (head % STAND_IN);
-          const name = bytes.toString('utf8', at + HEAD_BYTES, nameEnd);
-          at = end;
+          const start = at;
+          const nameAt = start + bytes.readUInt32LE(start + 4);
+          const head = bytes.readUInt32LE(start + 8);
+          at += bytes.readUInt32LE(start);
+          const name = bytes.toString('utf8', nameAt, nameAt + (head % STAND_IN));
           if (!isWanted(name, head >= STAND_IN)) continue;
           let record = known.get(number);
           if (record === undefined) {
-            record = unpacked(name, bytes.toString('utf8', nameEnd, end), feed);
+            record = unpacked(bytes.toString('utf8', start + HEAD_BYTES, at - 1), feed);
             if (isKept) keep(number, record);
           }
           visit(record);
@@ -167,19 +213,11 @@ function createReader(blocks: readonly Block[], budget: PlanBudget): PackedLists
 
 type IsWanted = (name: string, isStandIn: boolean) => boolean;
 
-/** All members in the same order (one hidden class): there may be 200,000 records. */
-function unpacked(name: string, rest: string, feed: string): PackageRecord {
-  const [flags = '', downloadBytes, installedBytes, ...values] = rest.split('\n');
-  const isSet = (index: number): boolean => flags[index] === '1';
+function unpacked(lines: string, feed: string): PackageRecord {
   const record = emptyRecord();
-  TEXTS.forEach((field, index) => (record[field] = values[index] ?? ''));
   record.feed = feed;
-  record.name = name;
-  record.hasFile = isSet(0);
-  record.downloadBytes = Number(downloadBytes);
-  record.installedBytes = Number(installedBytes);
-  record.isReplacement = isSet(1);
-  record.isAuto = isSet(2);
-  record.isEssential = isSet(3);
+  for (const line of lines.split('\n')) {
+    RECORD_FIELDS[line.charCodeAt(0) - FIRST_LETTER]?.[1](record, line.slice(1));
+  }
   return record;
 }
