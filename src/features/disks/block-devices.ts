@@ -144,7 +144,8 @@ function isRamDisk(device: string): boolean {
 /** lsblk before util-linux 2.27 has no JSON: for its other form a library is loaded. */
 async function listWithOldLsblk(partitions: readonly Partition[]): Promise<ListedDevice[]> {
   const { blockDevices } = await import('systeminformation/lib/filesystem.js');
-  const listed = await blockDevices();
+  // What is no line of lsblk's becomes a device without anything.
+  const listed = (await blockDevices()).filter(({ label }) => typeof label === 'string');
   return Promise.all(
     listed.map(async ({ name, fsType: type, label, uuid, size: sizeBytes }) => {
       const mapped = `/dev/mapper/${name}`;

@@ -143,6 +143,24 @@ test('labels of hostile images do not fill the memory', async () => {
   engine.containers.splice(0, 28);
 });
 
+const FOUR_MB = 4 * 1024 ** 2 - 100;
+const numbered = (value: (index: number) => string): string =>
+  Array.from({ length: 400_000 }, (_, index) => value(index))
+    .join(',')
+    .slice(0, FOUR_MB);
+
+test.each([
+  ['arrays in arrays', '['.repeat(FOUR_MB / 2) + ']'.repeat(FOUR_MB / 2)],
+  ['objects', `[${'{},'.repeat(FOUR_MB / 3)}{}]`],
+  ['objects of a kind each', `[${numbered((index) => `{"${index}":0}`)}`],
+  ['labels', `[{"Id":"${'0'.repeat(12)}","Labels":{${numbered((index) => `"${index}":""`)}`],
+])('an answer of all too many %s does not fill the memory', async (_, text) => {
+  engine.text = text;
+  expect(await getJson('admin/system/containers')).toEqual({ engine: false, containers: [] });
+  engine.text = undefined;
+  expect(await getJson('admin/system/containers')).toEqual({ engine: true, containers: [] });
+});
+
 test('without an engine there are no containers, at once or after seconds', async () => {
   engine.isSilent = true;
   const began = performance.now();

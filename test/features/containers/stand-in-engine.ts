@@ -24,6 +24,8 @@ export interface StandInEngine {
   readonly images: string[];
   /** Whether it takes connections and says nothing. */
   isSilent: boolean;
+  /** Answers everything with this text instead. */
+  text?: string | undefined;
   /** What it did: `stop NAME`, `remove NAME`, `remove volume NAME`, `remove image NAME`. */
   readonly deeds: string[];
   readonly close: () => Promise<void>;
@@ -33,14 +35,15 @@ type Answer = [status: number, body?: unknown];
 
 export async function startEngine(socket: string): Promise<StandInEngine> {
   const engine = {
-    ...{ socket, isSilent: false },
+    ...{ socket, isSilent: false, text: undefined as string | undefined },
     containers: [] as EngineContainer[],
     volumes: [] as string[],
     images: [] as string[],
     deeds: [] as string[],
   };
   const server = createServer((request, response) => {
-    if (!engine.isSilent) send(response, answerOf(engine, request));
+    if (engine.text !== undefined) response.end(engine.text);
+    else if (!engine.isSilent) send(response, answerOf(engine, request));
   });
   await new Promise<void>((resolve) => server.listen(socket, resolve));
   return Object.assign(engine, {

@@ -8,6 +8,8 @@ import {
   mountsOfDevices,
   parsePartitions,
 } from '../../../src/features/disks/block-devices.ts';
+import { createDisks } from '../../../src/features/disks/disks.ts';
+import { createLog } from '../../../src/log.ts';
 import { parseBlkid, parseBlockInfo } from '../../../src/features/disks/content-probe.ts';
 import { parseMountTable } from '../../../src/device/disk/mounts.ts';
 
@@ -44,6 +46,21 @@ describe('on a host whose tools are older, or fewer', () => {
 
     expect(devices.filter(({ name }) => name === 'sdx' || name === disk?.name)).toHaveLength(2);
     expect(devices).toContainEqual(expect.objectContaining({ name: 'sdx', label: 'plain' }));
+  });
+
+  test('an lsblk that breaks off and ends well counts as none', async () => {
+    await tool('lsblk', 'echo "{"');
+    vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const host = createBlockDevices({ PATH: process.env.PATH ?? '' });
+    const disks = createDisks({ host, log: createLog('silent') });
+    onTestFinished(disks.close);
+
+    const kinds = Object.values(await disks.all()).flatMap((disk) =>
+      Object.values(disk).map((value) => typeof value),
+    );
+    expect(kinds.filter((kind) => kind !== 'string')).toEqual([]);
+    expect((await host.list()).map(({ name }) => name)).not.toContain('');
   });
 
   test('where blkid does not probe, `block info` is asked', async () => {
