@@ -30,6 +30,18 @@ export function ownValue<Value>(
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
+/** A record by names from outside: `v.record` leaves out `constructor` and `prototype`. */
+export function byName<Value extends v.GenericSchema>(value: Value) {
+  return v.pipe(
+    v.custom<Record<string, v.InferInput<Value>>>(
+      (input) => typeof input === 'object' && input !== null,
+    ),
+    v.transform((record) => Object.entries(record)),
+    v.array(v.tuple([v.string(), value])),
+    v.transform((entries): Record<string, v.InferOutput<Value>> => Object.fromEntries(entries)),
+  );
+}
+
 /** The package with an app's meta file (https://github.com/linkease/openwrt-app-meta). */
 export function metaPackageOf(app: string): string {
   return `${META_PREFIX}${app}`;

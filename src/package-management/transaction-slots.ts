@@ -4,6 +4,7 @@ import { slots, type Content, type Remembering, type Scope } from '../jobs/memor
 import { isPresent, type PackageDatabase } from './database.ts';
 import { withNeeded } from './dependencies.ts';
 import { changedPackages } from './half-installed.ts';
+import { byName } from './names.ts';
 
 /**
  * What a transaction leaves for its later steps and for the repair. A job has one transaction under
@@ -54,7 +55,7 @@ function formerIn(memory: Content): Content {
 /** What a plan decided to work on, kept in the job so that it is decided once. */
 export const chosen = transactionSlots('the choice', {
   names: v.array(v.string()),
-  expected: v.optional(v.record(v.string(), v.string())),
+  expected: v.optional(byName(v.string())),
   file: v.optional(v.object({ path: v.string(), name: v.string() })),
 });
 export type Chosen = NonNullable<ReturnType<typeof chosen.find>>;

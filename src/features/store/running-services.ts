@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { withUbus } from '../../device/ubus/ubus-connection.ts';
+import { byName } from '../../package-management/names.ts';
 
 const TIMEOUT_MS = 2000;
 
 /** procd's answer: the instances of each service (procd, service/service.c). */
-const services = v.record(
-  v.string(),
+const services = byName(
   v.looseObject({
     instances: v.optional(v.record(v.string(), v.looseObject({ running: v.boolean() })), {}),
   }),

@@ -8,6 +8,7 @@ import { reasonOf } from '../../errors.ts';
 import type { StepContext } from '../../jobs/plan.ts';
 import type { PackageChange, PackageManager, PlannedPackage } from '../manager.ts';
 import type { InstalledPackage, PackageDatabase } from '../database.ts';
+import { byName } from '../names.ts';
 
 /**
  * Copies of packages that a job replaces or removes, packed as they are installed: feeds have old
@@ -34,7 +35,7 @@ export interface KeptPackage {
 
 const indexSchema = v.object({
   key: v.string(),
-  packages: v.record(v.string(), v.object({ version: v.string(), record: v.string() })),
+  packages: byName(v.object({ version: v.string(), record: v.string() })),
 });
 type Index = v.InferOutput<typeof indexSchema>;
 

@@ -5,6 +5,7 @@ import type { Paths } from '../../device/paths.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
 import { MOST_LIST_BYTES } from '../feed-settings.ts';
 import type { PackageManager } from '../manager.ts';
+import { byName } from '../names.ts';
 import { noUpgradesFile } from '../no-upgrades.ts';
 import type { FileScope } from './file-states.ts';
 import type { UndoStore } from './undo-store.ts';
@@ -15,16 +16,15 @@ export interface UndoTools {
   store: UndoStore;
 }
 
-const states = v.record(v.string(), v.string());
 /** How it was ahead of the change; gone when the job is through. */
 export const beforeSchema = v.object({
-  packages: v.record(v.string(), v.string()),
+  packages: byName(v.string()),
   /** What the package manager tells two builds of a version by. */
-  builds: v.optional(states, {}),
-  records: v.record(v.string(), v.string()),
+  builds: v.optional(byName(v.string()), {}),
+  records: byName(v.string()),
   /** The bytes that replaced packages take, by name. */
-  bytes: v.record(v.string(), v.number()),
-  files: states,
+  bytes: byName(v.number()),
+  files: v.record(v.string(), v.string()),
   /** Files of packages that are replaced, which come back with them. */
   owned: v.array(v.string()),
 });
@@ -32,7 +32,7 @@ export type Before = v.InferOutput<typeof beforeSchema>;
 /** What the folder has of a job that is through. */
 const manifestSchema = v.object({
   replaced: v.record(v.string(), v.unknown()),
-  records: v.record(v.string(), v.string()),
+  records: byName(v.string()),
   /** SHA-256 by path in the folder. */
   sums: v.record(v.string(), v.string()),
 });

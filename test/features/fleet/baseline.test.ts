@@ -2,11 +2,38 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { createBaseline } from '../../../src/features/fleet/job/baseline.ts';
+import { readChangedSettings } from '../../../src/features/fleet/job/changed-settings.ts';
 import { settingsSteps } from '../../../src/features/fleet/job/settings-steps.ts';
+import { knownByVersion } from '../../../src/package-management/database.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
 beforeEach(async () => (folder = await temporaryFolder()));
+test('packages and files of any name are in the record', async () => {
+  const names = ['constructor', 'prototype', '__proto__'];
+  const texts = Object.fromEntries(names.map((name) => [name, 'text']));
+  const packages = new Map(
+    names.map((name) => [name, knownByVersion(name, { version: '1', state: 'installed' })]),
+  );
+  const baseline = createBaseline(join(folder, 'baseline.json'));
+  const content = { packages, configs: texts, changed: texts };
+  await baseline.save('k1', content);
+
+  expect(await baseline.read('k1')).toStrictEqual({ key: 'k1', ...content });
+});
+
+test('settings of a file of any name are changed', async () => {
+  await writeFile(join(folder, 'constructor'), '');
+  const work = { settings: { 'constructor.main': 'globals' }, templates: [] };
+  const { configs, changed } = await readChangedSettings(
+    { paths: { uciDir: folder } } as never,
+    work as never,
+  );
+
+  expect(configs).toStrictEqual({ constructor: '' });
+  expect(changed.constructor).toContain("config globals 'main'");
+});
+
 test.each([
   ['of a daemon that did not note it', '{"key":"k1","packages":{},"configs":{}}'],
   ['of another action', '{"key":"k0","packages":{},"configs":{},"changed":{}}'],

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { openStore } from './open-store.ts';
 
-test.each(['valueOf', 'toString', 'hasOwnProperty'])(
+test.each(['valueOf', 'toString', 'hasOwnProperty', 'constructor', 'prototype'])(
   'a package called as what every object has is one like any other: %s',
   async (name) => {
     const files = { '/usr/bin/odd': 'odd\n' };

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import * as v from 'valibot';
 import { readJson, replaceFile } from '../../../device/durable-file.ts';
 import { knownByVersion, type PackageDatabase } from '../../../package-management/database.ts';
+import { byName } from '../../../package-management/names.ts';
 
 export type Baseline = ReturnType<typeof createBaseline>;
 
@@ -15,9 +16,9 @@ interface BaselineContent {
 
 const schema = v.object({
   key: v.string(),
-  packages: v.record(v.string(), v.object({ version: v.string(), state: v.string() })),
-  configs: v.record(v.string(), v.string()),
-  changed: v.optional(v.record(v.string(), v.string())),
+  packages: byName(v.object({ version: v.string(), state: v.string() })),
+  configs: byName(v.string()),
+  changed: v.optional(byName(v.string())),
 });
 
 /**

@@ -3,6 +3,7 @@ import { DepotError } from '../../../errors.ts';
 import { setUciOption } from '../../../config/uci-edit.ts';
 import { parseUciFile, type UciSection } from '../../../config/uci-file.ts';
 import { addUciSection, removeUciOption, removeUciSection } from '../../../config/uci-sections.ts';
+import { ownValue } from '../../../package-management/names.ts';
 import { readMac, readSerial } from '../controller-id.ts';
 import type { Work } from '../rollout/work.ts';
 import type { FleetJobTools } from './fleet-job-tools.ts';
@@ -27,7 +28,7 @@ export async function readChangedSettings(
   // Sections go first, then others come, then options are set in them.
   for (const [name, value] of settings.sort((one, other) => rankOf(one) - rankOf(other))) {
     const [config = ''] = name.split('.');
-    let text = result.changed[config];
+    let text = ownValue(result.changed, config);
     if (text === undefined) {
       text = await readFile(`${tools.paths.uciDir}/${config}`, 'utf8').catch(() => undefined);
       if (text === undefined) throw missing(name);

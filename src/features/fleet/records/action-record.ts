@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { byName } from '../../../package-management/names.ts';
 import { workSchema } from '../rollout/work.ts';
 
 /** How an action ended. `downloaded`: its files are here, and no more was asked for. */
@@ -46,7 +47,7 @@ export const recordSchema = v.object({
   /** What its settings change, a line each, for people. */
   diff: v.optional(v.array(v.string())),
   /** Versions of the packages that it has installed, by name: drift is told by them. */
-  rolledOut: v.optional(v.record(v.string(), v.string())),
+  rolledOut: v.optional(byName(v.string())),
   end: v.optional(endSchema),
   /** Whether the server has the end, or will never take it. */
   isReported: v.boolean(),

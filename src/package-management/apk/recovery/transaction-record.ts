@@ -2,6 +2,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { overwriteFile, parseJson, replaceFile } from '../../../device/durable-file.ts';
+import { byName } from '../../names.ts';
 import type { Locations } from '../database/apk-locations.ts';
 import { plannedChange } from '../planning/simulation.ts';
 
@@ -19,10 +20,7 @@ const record = v.object({
   /** Folders that files are written into. */
   folders: v.optional(v.array(v.string()), []),
   /** Files and folders that were not there before, of packages that are installed anew. */
-  created: v.record(
-    v.string(),
-    v.object({ files: v.array(v.string()), folders: v.array(v.string()) }),
-  ),
+  created: byName(v.object({ files: v.array(v.string()), folders: v.array(v.string()) })),
 });
 
 /**

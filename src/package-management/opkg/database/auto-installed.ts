@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Notes } from '../../../device/ports.ts';
 import { isPresent, type InstalledPackage, type PackageDatabase } from '../../database.ts';
+import { byName } from '../../names.ts';
 
 /**
  * Remembers which packages came as dependencies. opkg drops its own mark (`Auto-Installed`) when a
@@ -11,7 +12,7 @@ export type AutoInstalled = ReturnType<typeof createAutoInstalled>;
 
 const NOTE = 'auto-installed';
 /** Installed-Time by package. */
-const noted = v.fallback(v.record(v.string(), v.number()), {});
+const noted = v.fallback(byName(v.number()), {});
 type Noted = v.InferOutput<typeof noted>;
 
 export function createAutoInstalled(notes: Notes) {

@@ -12,6 +12,7 @@ import { isPrivateFolder, openTrustedFolder } from '../../../device/private-fold
 import { downloadFault } from '../../failure.ts';
 import { isWebPage, WEB_PAGE, type FeedFault } from '../../feed-settings.ts';
 import type { FailedFeed, FeedLists } from '../../manager.ts';
+import { byName } from '../../names.ts';
 import { ADVICE } from '../../problem.ts';
 import type { OpkgConfig } from '../opkg-config.ts';
 import { copyList, copyOrRemove, markFetched } from './lists.ts';
@@ -93,7 +94,7 @@ const NOTE = 'lists-copy';
 const copyRecord = v.object({ folder: v.string() });
 /** Written last when the lists are kept: by name their versions, which a fetch changes. */
 const MARKER = '.kept-at';
-const versionsBefore = v.record(v.string(), v.string());
+const versionsBefore = byName(v.string());
 /** Written before the first list is put back: one that was put back looks like a good new one. */
 const VERDICT = '.verdict';
 

@@ -6,14 +6,14 @@ import { isPresent, type PackageDatabase } from '../../database.ts';
 import type { Remembering } from '../../../jobs/memory.ts';
 import { transactionSlots } from '../../transaction-slots.ts';
 import { editStatus, packageIn } from '../database/status-paragraphs.ts';
-import { ownValue } from '../../names.ts';
+import { byName, ownValue } from '../../names.ts';
 
 /** The packages whose files a power cut damaged, until they are installed anew or gone. */
 export type Damaged = Awaited<ReturnType<typeof createDamaged>>;
 
 const NOTE = 'damaged-packages';
 /** By name the change time of the control file that it has, in milliseconds; 0: it has none. */
-const noted = v.fallback(v.record(v.string(), v.number()), {});
+const noted = v.fallback(byName(v.number()), {});
 
 export async function createDamaged(notes: Notes, infoDir: string) {
   let known: Readonly<Record<string, number>> = v.parse(noted, await notes.read(NOTE));
@@ -64,7 +64,7 @@ const LOWEST = '0';
 
 /** The true versions, by name. */
 const kept = transactionSlots('the versions', {
-  lowered: v.optional(v.record(v.string(), v.string()), {}),
+  lowered: v.optional(byName(v.string()), {}),
 });
 
 /** Keeps the true versions in the job. While nobody else writes the record. */
