@@ -6,7 +6,7 @@ import type { Job } from './job.ts';
 import { ownLine, type TaskLogs } from './task-logs.ts';
 import type { Step } from './plan.ts';
 
-/** How long the repair of a job waits for disks, all in all. Clock: from its first wait. */
+/** How long the repair of a job waits, all in all. Clock: from its first wait. */
 const DISK_LIMIT_MS = 10 * 60_000;
 const PAUSE_MS = 500;
 
@@ -20,7 +20,7 @@ interface DiskWaitOptions {
 
 /**
  * Lets a repair wait for a disk that cannot be written now: does the work of a step again until it
- * can be, one that is read-only, and a full one if the step needs room. The work must be safe to do
+ * can be, or until another fault has gone that the step waits out. The work must be safe to do
  * again.
  * @throws what the work throws for other reasons, or when the time is over
  */
@@ -38,15 +38,15 @@ export function createDiskWait(options: DiskWaitOptions, job: Job) {
         if (performance.now() > deadline) throw error;
         const reason = reasonOf(error);
         if (isNoted === undefined) await beginWait(options, job, reason);
-        if (isNoted !== true) isNoted = await noteWait(options, job, reason);
+        if (isNoted !== true) isNoted = await noteWait(options, job, waitText(error));
         await delay(PAUSE_MS);
       }
     }
   };
 }
 
-function isAwaited({ needsRoom = false }: Step, error: unknown): boolean {
-  return isReadOnlyDisk(error) || (needsRoom && isDiskFull(error));
+function isAwaited({ waitsOut }: Step, error: unknown): boolean {
+  return isReadOnlyDisk(error) || waitsOut?.(error) === true;
 }
 
 async function beginWait({ log, save }: DiskWaitOptions, job: Job, reason: string): Promise<void> {
@@ -57,8 +57,14 @@ async function beginWait({ log, save }: DiskWaitOptions, job: Job, reason: strin
   await save(job).catch(() => undefined);
 }
 
+function waitText(error: unknown): string {
+  const reason = reasonOf(error);
+  return isReadOnlyDisk(error) || isDiskFull(error)
+    ? `waiting for the disk: ${reason}`
+    : `waiting until that is mended: ${reason}`;
+}
+
 /** @returns whether the task log says it: the log may be on that disk, too */
-function noteWait({ logs }: DiskWaitOptions, job: Job, reason: string): Promise<boolean> {
-  const noted = logs.append(job.id, ownLine(`waiting for the disk: ${reason}`));
-  return succeeds(noted);
+function noteWait({ logs }: DiskWaitOptions, job: Job, text: string): Promise<boolean> {
+  return succeeds(logs.append(job.id, ownLine(text)));
 }

@@ -25,10 +25,10 @@ interface StepBase {
   /** A stop comes too late for it: what the job is for is done, and the rest is to be, too. */
   isLate?: boolean;
   /**
-   * For a repair, which waits for a disk that is read-only: whether it waits for a full one, too,
-   * since nothing behind this step may be done before it.
+   * For a repair, which waits for a disk that is read-only: what else it waits out, since nothing
+   * behind this step may be done before it.
    */
-  needsRoom?: boolean;
+  waitsOut?: (error: unknown) => boolean;
 }
 
 /** A step that the daemon does itself: small, and safe to do again after a crash. */

@@ -11,7 +11,7 @@ export function createContainerDataFeature(context: FeatureContext): Feature {
   return {
     documentation: async () => (await import('./documentation.ts')).CONTAINER_DOCUMENTATION,
     routes: () => containerRoutes({ ...context, container }),
-    checks: async () => (await import('./checks.ts')).containerChecks(container.engine),
+    checks: async () => (await import('./checks.ts')).containerChecks(container),
     jobs: {
       migrate: {
         lane: CONTAINER_LANE,

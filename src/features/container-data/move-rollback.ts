@@ -1,8 +1,9 @@
-import { isReadOnlyDisk } from '../../device/disk/disk-full.ts';
+import { isDiskFull, isReadOnlyDisk } from '../../device/disk/disk-full.ts';
 import { reasonOf } from '../../errors.ts';
 import { recordedAct, type Act, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isFull } from './copy-steps.ts';
 import { engineAtTarget, startEngine, stopEngine, type EngineWanted } from './engine-control.ts';
+import { isBrokenSetting } from './engine/data-root-setting.ts';
 import type { ContainerHost } from './host.ts';
 import { isSamePlace } from './reasons-against.ts';
 import { move, type MoveRecord } from './move-record.ts';
@@ -33,11 +34,13 @@ export function moveRepair(
     return { host, context, record, target, isCopy };
   };
   type Work = (repair: Repair) => Promise<void>;
-  const step = (id: string, label: string, work: Work): Act =>
-    recordedAct(id, label, async (context) => {
+  const step = (id: string, label: string, work: Work): Act => ({
+    ...recordedAct(id, label, async (context) => {
       const repair = repairIn(context);
       if (repair !== undefined) await work(repair);
-    });
+    }),
+    waitsOut: isBrokenSetting,
+  });
   const undo = (id: string, label: string, work: Work): Act =>
     step(id, label, async (repair) => (repair.record.isDone ? undefined : work(repair)));
   return [
@@ -54,7 +57,7 @@ export function moveRepair(
           ? host.settings.restore(repair.record.setting, target)
           : undefined,
       ),
-      needsRoom: true,
+      waitsOut: (error) => isDiskFull(error) || isBrokenSetting(error),
     },
     undo('restore-target', 'put the target back', async (repair) =>
       putTargetBack(repair).catch((error: unknown) => {

@@ -70,6 +70,8 @@ describe.skipIf(!(await canLoop(['mkfs.ext4', 'rsync', 'mount'])))(
       await expectUndone(task);
     });
 
+    test('waits for a configuration that somebody broke, and the doctor says so', expectMended);
+
     test('goes on waiting when the daemon is killed, however often', async () => {
       await comeUpElsewhere(`mount -o remount,ro '${settings()}'`);
       const task = await move();
@@ -147,6 +149,39 @@ head -c 30000000 /dev/zero >'${at('mnt/two/filler')}'`);
     });
   },
 );
+
+/** The next stop of the engine comes with a configuration that is none, until it is mended. */
+async function expectMended(): Promise<void> {
+  await rename(at('engine'), at('engine-as-configured'));
+  await writeFile(
+    at('engine'),
+    `[ "$1" = start ] || [ -e '${at('once')}' ] || { : >'${at('once')}'; echo '{' >'${config()}'; }
+exec sh '${at('engine-as-configured')}' "$1"
+`,
+  );
+  const task = await move();
+  const broken = `cannot read ${config()}: `;
+  await expect
+    .poll(() => daemon.logOf(task), { timeout: 20_000 })
+    .toContain(`depotd: waiting until that is mended: ${broken}`);
+  const { checks } = (await (await daemon.get('admin/system/doctor')).json()) as {
+    checks: { id: string }[];
+  };
+  expect(checks.find(({ id }) => id === 'container-engine')).toMatchObject({
+    state: 'error',
+    message: expect.stringContaining(`the container engine cannot start: ${broken}`) as string,
+  });
+
+  await writeFile(config(), JSON.stringify({ 'data-root': at('mnt/one/docker') }));
+
+  expect(await daemon.finished(task)).toMatchObject({
+    state: 'failed',
+    error: expect.not.stringContaining('repair failed') as string,
+    remedy: 'Mend what the message names, then start the task again.',
+  });
+  expect(await data.judge(device.root, false)).toEqual([]);
+  expect(await dataRoot()).toBe(at('mnt/one/docker'));
+}
 
 const WAITING = 'depotd: waiting for the disk: ';
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
-import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
+import { DepotError, reasonOf, systemCode, type Explanation } from '../../../errors.ts';
 import {
   removeUnfinished,
   replaceFile,
@@ -41,20 +41,18 @@ export function createDataRootSettings(paths: Paths) {
     read: () => read(paths),
     /** Sets another path where it was read, and nothing else; on the medium when it resolves. */
     write: async (setting: DataRootSetting, path: string): Promise<void> =>
-      replace(setting.file, edit(setting.kind, (await readText(setting.file)) ?? '', path)),
+      replace(setting.file, edit(setting, (await readText(setting.file)) ?? '', path)),
     /** Undoes `write`, but for what somebody else has changed in the file since. */
-    restore: async (
-      { file, kind, text, path }: DataRootSetting,
-      written: string,
-    ): Promise<void> => {
+    restore: async (setting: DataRootSetting, written: string): Promise<void> => {
+      const { file, text, path } = setting;
       const now = await readText(file);
       if (now === text) return;
       // What was written is there and nothing else has changed: back to the letter.
-      const isOurs = now !== undefined && now === edit(kind, text ?? '', written);
+      const isOurs = now !== undefined && now === edit(setting, text ?? '', written);
       if (isOurs && text === undefined) {
         await rm(file, { force: true });
         await syncPath(dirname(file));
-      } else await replace(file, isOurs ? (text ?? '') : edit(kind, now ?? '', path));
+      } else await replace(file, isOurs ? (text ?? '') : edit(setting, now ?? '', path));
     },
   };
 }
@@ -72,7 +70,8 @@ async function read(paths: Paths): Promise<KnownSetting> {
     emptyAsNone(uci === undefined ? undefined : readUciOption(uci, place));
   const known = { elsewhere: optionOf(ALT_CONFIG_FILE), uncommittedFile };
   const fromUci = optionOf(DATA_ROOT);
-  const fromJson = json === undefined ? undefined : dataRootIn(json, jsonFile);
+  const isJson = fromUci === undefined && json !== undefined;
+  const fromJson = isJson ? dataRootIn(json, jsonFile) : undefined;
   const path = (fromUci ?? fromJson ?? DEFAULT_ROOT).replace(/(?<=.)\/+$/, '');
   // If neither names it, the one is set that the init script reads.
   const isUci = fromUci !== undefined || (fromJson === undefined && uci !== undefined);
@@ -105,14 +104,29 @@ function parseObject(text: string, file: string): Record<string, unknown> {
   try {
     return text.trim() === '' ? {} : v.parse(object, JSON.parse(text));
   } catch (error) {
-    throw new DepotError('internal', `cannot read ${file}: ${reasonOf(error)}`, { cause: error });
+    const message = `cannot read ${file}: ${reasonOf(error)}`;
+    throw new DepotError('internal', message, { cause: error, explanation: BROKEN });
   }
 }
 
-function edit(kind: DataRootSetting['kind'], text: string, path: string): string {
+const BROKEN: Explanation = {
+  code: 'not_allowed',
+  remedy: 'Mend what the message names, then start the task again.',
+};
+
+/** Whether daemon.json is no JSON, as while somebody edits it. */
+export function isBrokenSetting(error: unknown): boolean {
+  return error instanceof DepotError && error.explanation === BROKEN;
+}
+
+function edit(
+  { kind, file }: Pick<DataRootSetting, 'kind' | 'file'>,
+  text: string,
+  path: string,
+): string {
   if (kind === 'uci') return setUciOption(text, DATA_ROOT, path);
   const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? '  ';
-  const settings = { ...parseObject(text, 'daemon.json'), 'data-root': path };
+  const settings = { ...parseObject(text, file), 'data-root': path };
   return `${JSON.stringify(settings, null, indent)}\n`;
 }
 
