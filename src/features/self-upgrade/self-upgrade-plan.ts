@@ -11,6 +11,7 @@ import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
 import { plainAct, plainCommand, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
 import { beforeChangeStep, type PackageTools } from '../../package-management/package-tools.ts';
+import { NOTHING_REPLACED, replaced } from '../../package-management/undo/undo-record.ts';
 import type { SelfUpgradeHost } from './watcher.ts';
 
 /**
@@ -103,7 +104,7 @@ function shortfallOf({ lastExitCode = 1 }: Readonly<Job>): Shortfall | Failure |
   if (lastExitCode === 0) return undefined;
   const reason = FAILURES[lastExitCode] ?? `the watcher ended with exit code ${lastExitCode}`;
   return lastExitCode === NOT_INSTALLED
-    ? { reason, names: [OWN_PACKAGE] }
+    ? { reason, names: [OWN_PACKAGE], isForeign: true }
     : { code: 'unknown', package: OWN_PACKAGE, reason };
 }
 
@@ -121,7 +122,10 @@ function watchAgain({ manager, selfUpgrade }: SelfUpgradeTools): Step[] {
       const { job, callDone } = context;
       const { version } = (await manager.installed()).get(OWN_PACKAGE) ?? {};
       const isNew = version !== undefined && version === offer.read(context).version;
-      if (job.runs > 0 && isNew && (await selfUpgrade.state()) === 'gone') callDone();
+      if ((await selfUpgrade.state()) !== 'gone') return;
+      if (job.runs > 0 && isNew) callDone();
+      // The watcher has put back what it replaced.
+      else replaced.write(context, { undo: { ...NOTHING_REPLACED, packages: [] } });
     }),
   ];
 }

@@ -9,6 +9,8 @@ export interface Shortfall {
   reason: string;
   /** The packages that it is about. */
   names: readonly string[];
+  /** Whether the exit code is that of another program than the package manager. */
+  isForeign?: boolean | undefined;
   /** Why, if the command ended well and said nothing of it. */
   likely?: Failure;
   /** The change whose plan may tell why, if nothing else does. */
@@ -27,7 +29,7 @@ export async function explained(
   { purpose, shortfall }: { purpose: string; shortfall: Shortfall | Failure },
 ): Promise<DepotError> {
   if ('code' in shortfall) return failureError(purpose, shortfall);
-  const { reason, names, likely, change } = shortfall;
+  const { reason, names, isForeign, likely, change } = shortfall;
   const output = await context.lastPrinted(EXPLAINED_BYTES).catch(() => '');
   // A hint: that it cannot be had is no reason to say less.
   const said = await manager?.explain({ output, names }).catch(() => undefined);
@@ -44,7 +46,7 @@ export async function explained(
     const remedy = 'Read the end of the task log for what the program complains about.';
     return failureError(purpose, { code: 'script_failed', reason: inFull(reason), remedy });
   }
-  const ended = withEnding(reason, manager.name, context.job.lastExitCode);
+  const ended = isForeign ? reason : withEnding(reason, manager.name, context.job.lastExitCode);
   return failureError(purpose, { code: 'unknown', reason: inFull(ended) });
 }
 

@@ -85,6 +85,7 @@ test.each(['exits', 'mute'] as const)(
       state: 'failed',
       exit_code: 4,
       error: expect.stringContaining('the old one is put back') as string,
+      no_undo: 'It changed nothing.',
     });
     expect(await on.version()).toBe('1.0-1');
     expect([
