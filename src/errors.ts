@@ -1,3 +1,5 @@
+import { dirname } from 'node:path';
+
 /** Failures that a caller may branch on. The code is the contract; the message is for people. */
 export const ERROR_STATUS = {
   bad_request: 400,
@@ -61,6 +63,10 @@ export function systemCode(error: unknown): string | undefined {
 
 /** What an unknown thrown value says, in one line. */
 export function reasonOf(error: unknown): string {
+  const { path, syscall } = (systemCode(error) === 'EROFS' ? error : {}) as NodeJS.ErrnoException;
+  if (path !== undefined) {
+    return `${syscall === 'access' ? path : dirname(path)} is on a file system that is read-only`;
+  }
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,4 +1,4 @@
-import { isDiskFull } from '../device/disk/disk-full.ts';
+import { isDiskFull, isReadOnlyDisk } from '../device/disk/disk-full.ts';
 import { DepotError, reasonOf, type ErrorCode, type Explanation } from '../errors.ts';
 import { Stopped } from './run.ts';
 
@@ -13,6 +13,12 @@ export const EXPLANATIONS = {
   queueFull: {
     code: 'queue_full',
     remedy: 'Wait until tasks have ended, or stop some of those that wait.',
+  },
+  readOnly: {
+    code: 'not_allowed',
+    remedy:
+      'Look for what made the file system read-only (often an error of the disk), mount it ' +
+      'writable, then try again.',
   },
   noSpace: { code: 'no_space', remedy: 'Free space on the device, then try again.' },
 } as const satisfies Record<string, Explanation>;
@@ -48,9 +54,9 @@ export function facts(error: string, { code, remedy }: Explanation) {
 
 function explanationOf(error: unknown): Explanation {
   if (error instanceof Stopped) return EXPLANATIONS.stopped;
-  if (error instanceof DepotError) {
-    return error.explanation ?? BY_CODE[error.code] ?? EXPLANATIONS.unknown;
-  }
+  const own = error instanceof DepotError ? (error.explanation ?? BY_CODE[error.code]) : undefined;
+  if (own !== undefined) return own;
+  if (isReadOnlyDisk(error)) return EXPLANATIONS.readOnly;
   return isDiskFull(error) ? EXPLANATIONS.noSpace : EXPLANATIONS.unknown;
 }
 

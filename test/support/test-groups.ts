@@ -49,8 +49,12 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     needsRoot: true,
   },
   {
-    name: 'full disks',
-    files: ['test/jobs/full-disk.test.ts', 'test/features/uploads/receive.test.ts'],
+    name: 'disks that cannot be written',
+    files: [
+      'test/jobs/full-disk.test.ts',
+      'test/features/uploads/receive.test.ts',
+      'test/daemon/read-only-state.test.ts',
+    ],
     commands: DEVICE_COMMANDS,
     needsRoot: true,
   },

@@ -1,5 +1,6 @@
 import { sizeText } from '../../format-bytes.ts';
 import { DepotError, type ErrorCode, type Explanation } from '../../errors.ts';
+import { EXPLANATIONS } from '../../jobs/explanation.ts';
 import { lastWords, plainLines, quoted } from '../../package-management/failure.ts';
 import type { Location } from './locations.ts';
 
@@ -47,12 +48,7 @@ const CAUSES: readonly (Omit<DiskFailure, 'reason'> & { pattern: RegExp; prefix:
     pattern: /Read-only file system/i,
     prefix: 'a file system is read-only: ',
     code: 'unavailable',
-    explanation: {
-      code: 'not_allowed',
-      remedy:
-        'Look for what made the file system read-only (often an error of the disk), mount it ' +
-        'writable, then try again.',
-    },
+    explanation: EXPLANATIONS.readOnly,
   },
   {
     pattern: /Input\/output error|Structure needs cleaning|Bad message/i,

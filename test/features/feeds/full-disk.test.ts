@@ -137,7 +137,7 @@ describe.skipIf(process.getuid?.() !== 0)('of a disk that cannot be written', ()
 
         expect(task).toMatchObject({
           state: 'failed',
-          error_code: disk === 'full' ? 'no_space' : 'unknown',
+          error_code: disk === 'full' ? 'no_space' : 'not_allowed',
           error: expect.stringMatching(disk === 'full' ? /no space|full/i : /read-only/) as string,
         });
         expect(await filesAtRest(feeds)).toEqual(before);
