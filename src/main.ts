@@ -15,6 +15,8 @@ const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--
   --set …        overrides the file; for a list option, give it once for each value
   --check        say what is wrong with the configuration, and end: 0 nothing, 2 something
   --version      print the version, and end
+
+An option that is given twice counts as it was given last.
 `;
 
 /** Exit code for a bad command line or configuration. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { reasonOf, systemCode } from '../errors.ts';
 import type { OptionTable } from './option.ts';
 import { parseUciFile } from './uci-file.ts';
@@ -45,6 +45,9 @@ function readFile(file: string | undefined, reading: Reading): Setting[] {
   const path = file ?? DEFAULT_CONFIG_FILE;
   let text: string;
   try {
+    // Read before anybody writes to it, it would wait for ever. A link may lead to a pipe, as
+    // /dev/stdin does.
+    if (lstatSync(path).isFIFO()) throw new Error('it is a fifo');
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (file === undefined && systemCode(error) === 'ENOENT') return [];

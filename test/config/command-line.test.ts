@@ -1,6 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -93,6 +95,20 @@ test.each(REFUSED)('%s ends with 2, whether checked or started', async (_, args,
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
   }
+});
+
+test('a configuration that is a fifo is refused, and nobody waits for what comes from it', async () => {
+  const fifo = join(folder, 'fifo');
+  await runCommand(['mkfifo', fifo]);
+  const answer = await Promise.race([depotd('--check', '--config', fifo), delay(10_000)]);
+  // Lets go who waits.
+  await (await open(fifo, constants.O_RDWR | constants.O_NONBLOCK)).close();
+
+  expect(answer).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `cannot read the configuration ${fifo}: it is a fifo\n`,
+  });
 });
 
 test('an address that cannot be listened on ends with 1 and is named', async () => {

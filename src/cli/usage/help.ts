@@ -81,6 +81,7 @@ const MORE = 'depotctl help COMMAND says more of one, and which options it takes
 export const NOTES = [
   'TASK and UPLOAD are an id or the beginning of one, as jobs and uploads show it; TASK may be ' +
     '"latest".',
+  'An option that is given twice counts as it was given last.',
   'login and passwd ask at a terminal. Else they read standard input: the password on its first ' +
     'line; for passwd, the old one on its second.',
   "Whether a log-in is needed, main.auth says: none: no; password: depotd's own; panel: a user " +
