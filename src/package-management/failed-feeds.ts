@@ -6,7 +6,7 @@ import { isPresent, type PackageDatabase } from './database.ts';
 import type { Failure } from './failure.ts';
 import { fetchChecked, redirectOf, type FetchTools } from './fetch-files.ts';
 import type { Feed, FeedSettings } from './feed-settings.ts';
-import type { FailedFeed, FeedLists } from './manager.ts';
+import type { FailedFeed, FeedLists, WatchedLists } from './manager.ts';
 import { metaPackageOf } from './names.ts';
 import { ADVICE, createProblem, feedRemedyOf, type Problem, type ProblemCode } from './problem.ts';
 
@@ -16,8 +16,8 @@ export interface ListsState {
   state: 'fresh' | 'old' | 'missing';
   /** When the oldest list was fetched, Unix seconds. */
   updatedAt?: number;
-  /** Whether some feeds that are on have a list, and others none. */
-  isPartial: boolean;
+  /** Feeds that are on and have no list, if others have theirs. */
+  missing: readonly Feed[];
 }
 
 const OLD_MS = 7 * 86_400_000;
@@ -35,16 +35,19 @@ export async function readListsState(
   { read, stateOf }: Pick<FeedSettings, 'read' | 'stateOf'>,
   now = Date.now(),
 ): Promise<ListsState> {
-  const feeds = (await read()).feeds.filter(({ isEnabled }) => isEnabled);
-  const states = await Promise.all(feeds.map((feed) => stateOf(feed).catch(() => undefined)));
-  const times = states.flatMap((known) => known?.updatedAt ?? []);
+  const all = (await read()).feeds.filter(({ isEnabled }) => isEnabled);
+  const states = await Promise.all(
+    all.map(async (feed) => ({ feed, ...(await stateOf(feed).catch(() => undefined)) })),
+  );
+  const fetched = states.filter(({ isLocal }) => isLocal !== true);
+  const times = fetched.flatMap((known) => known.updatedAt ?? []);
   // Without a feed there is nothing that could be missing.
-  const isPartial = times.length > 0 && times.length < feeds.length;
-  if (times.length === 0) return { state: feeds.length === 0 ? 'fresh' : 'missing', isPartial };
+  if (times.length === 0) return { state: fetched.length === 0 ? 'fresh' : 'missing', missing: [] };
+  const missing = fetched.flatMap(({ feed, updatedAt }) => (updatedAt === undefined ? feed : []));
   const updatedAt = Math.min(...times);
   // Lists by a clock that was far ahead say as little as old ones.
   const isOld = Math.abs(now - updatedAt * 1000) > OLD_MS;
-  return { state: isOld ? 'old' : 'fresh', updatedAt, isPartial };
+  return { state: isOld ? 'old' : 'fresh', updatedAt, missing };
 }
 
 /** An app, or the package of that name. */
@@ -113,18 +116,36 @@ const SIGNATURE_FILE = /^[^)]*\.sig\): /;
 /** More say the same, or keep the owner waiting. */
 const MOST_EXPLAINED = 3;
 const LIMIT_MS = 60_000;
+/** How long a feed that has sent no list is not asked by who asks for another reason. */
+const LEFT_ALONE_MS = 2 * 60_000;
 
 /**
  * Package managers delete a list that they refuse, and do not say whether a web page came, the key
  * is not known, or the list was changed: those are fetched once more and looked at. Of what did not
  * come at all, a redirection may be the cause.
  */
-export function explainingLists(lists: FeedLists, fetching: FetchTools): FeedLists {
+export function explainingLists(
+  lists: FeedLists,
+  fetching: FetchTools & { feeds: FeedSettings },
+): WatchedLists {
+  /** By its address when a feed has last failed to send its list. */
+  const failedAt = new Map<string, number>();
+  const noteFailed = (failed: readonly FailedFeed[]): void =>
+    failed.forEach(({ feed }) => failedAt.set(feed.url, performance.now()));
   return {
     ...lists,
+    noteFailed,
+    isWorthFetching: async () => {
+      const { missing } = await readListsState(fetching.feeds);
+      const since = performance.now() - LEFT_ALONE_MS;
+      return (
+        missing.length === 0 || missing.some(({ url }) => (failedAt.get(url) ?? -Infinity) < since)
+      );
+    },
     checkFetched: async (context) => {
       const failed = await lists.checkFetched(context);
       if (context === undefined) return failed;
+      noteFailed(failed);
       const explained: FailedFeed[] = [];
       for (const [index, feed] of failed.entries()) {
         const isClear = !AMBIGUOUS.includes(feed.code) || feed.remedy !== undefined;

@@ -83,6 +83,8 @@ export interface FeedState {
   updatedAt?: number;
   /** The id of the key that signed the list; undefined if the list does not name it. */
   keyId?: string;
+  /** Whether the list is read where it is, on the device: it is never fetched. */
+  isLocal?: boolean;
 }
 
 export interface TrustedKey {

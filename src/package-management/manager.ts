@@ -76,7 +76,7 @@ export interface PackageManager {
   commands: PackageCommands;
   /** What has to happen around a command that changes packages, and in the repair. */
   around: TransactionSteps;
-  lists: FeedLists;
+  lists: WatchedLists;
   feeds: FeedSettings;
   files: PackageFiles;
   selfUpgrade: SelfUpgradeSupport;
@@ -199,6 +199,13 @@ export interface FeedLists {
   checkFetched: (context?: Pick<StepContext, 'printed' | 'signal'>) => Promise<FailedFeed[]>;
   /** Drops what was kept. */
   forget: () => Promise<void>;
+}
+
+/** The same, and which feeds have failed of late. */
+export interface WatchedLists extends FeedLists {
+  noteFailed: (failed: readonly FailedFeed[]) => void;
+  /** Whether lists that are missing beside others may come: false shortly after all have failed. */
+  isWorthFetching: () => Promise<boolean>;
 }
 
 export interface FailedFeed {

@@ -62,6 +62,7 @@ const page = titled('ItemPage', {
       v.picklist(['fresh', 'old', 'missing']),
     ),
     updated_at: optional('of the oldest list', unixSeconds),
+    missing: optional('feeds that are on and have no list beside others', v.array(v.string())),
     update_every_h: optional('hours between two fetches by itself; absent: never', integer),
   }),
   total: described('items on all pages together', integer),

@@ -55,12 +55,13 @@ export function openStore({ paths, queue }: FeatureContext, tools: PackageTools)
       const { view, fault } = await views.current();
       // What is installed is known all the same.
       if (fault !== undefined && query.state !== 'installed') throw fault;
-      const { state, updatedAt } = await listsState(view);
+      const { state, updatedAt, missing } = await listsState(view);
       const everyHours = tools.updateEveryHours();
       const lists = {
         state,
         ...(everyHours > 0 && { update_every_h: everyHours }),
         ...(updatedAt !== undefined && { updated_at: updatedAt }),
+        ...(missing.length > 0 && { missing: missing.map(({ name }) => name) }),
       };
       return { ...pageOf(view, query, paging), lists };
     },

@@ -67,7 +67,7 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
   const before = around.before(changeIn, choosesFromFeeds, { ...keep, ...ready });
   const percentOf = createPercentReader();
   return [
-    ...(around.first?.(choosesFromFeeds, work.refetchNote) ?? []),
+    ...(around.first?.(choosesFromFeeds, refetchOf(tools, work)) ?? []),
     plainAct('choose', 'choose', async (context) => {
       begun.write(context, { isBegun: false });
       await choose(context);
@@ -89,6 +89,12 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
     judgeStep(tools, work, before[0]),
     ...around.cleanUp(),
   ];
+}
+
+/** Lists that have just failed to come are not fetched for what somebody does not find. */
+function refetchOf({ manager }: PackageTools, { refetchNote }: ChangeWork) {
+  if (refetchNote === undefined) return undefined;
+  return async () => ((await manager.lists.isWorthFetching()) ? refetchNote() : undefined);
 }
 
 const NOTHING: Chosen = { names: [] };

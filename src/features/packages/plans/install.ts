@@ -46,7 +46,7 @@ export function installPlan(tools: PackageTools, scripts: ScriptContext, job: Jo
 
 /** What no list offers a feed may have whose own list is not there. */
 async function refetchNote(tools: PackageTools, { subject }: Job): Promise<string | undefined> {
-  if (!(await readListsState(tools.manager.feeds)).isPartial) return undefined;
+  if ((await readListsState(tools.manager.feeds)).missing.length === 0) return undefined;
   const { problems } = await previewChange(tools, { operation: 'install', subjects: [subject] });
   const isLacking = problems.some(({ code }) => LACKING.includes(code));
   return isLacking ? PARTIAL_LISTS : undefined;

@@ -49,7 +49,8 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
   };
   // What a plan has shown is done by the lists that it was made of.
   const refetchNote = async (): Promise<string | undefined> => {
-    const { state, isPartial } = await readListsState(tools.manager.feeds);
+    const { state, missing } = await readListsState(tools.manager.feeds);
+    const isPartial = missing.length > 0;
     if ((state !== 'old' && !isPartial) || !(await find()).isCurrent) return undefined;
     return isPartial ? PARTIAL_LISTS : OLD_LISTS;
   };

@@ -11,7 +11,12 @@ import {
   type StepContext,
 } from '../../../jobs/plan.ts';
 import { EXPLAINED_BYTES, failureError, type Failure } from '../../failure.ts';
-import type { FeedLists, PackageChange, PlannedPackage, TransactionSteps } from '../../manager.ts';
+import type {
+  PackageChange,
+  PlannedPackage,
+  TransactionSteps,
+  WatchedLists,
+} from '../../manager.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
 import { changedPackages } from '../../half-installed.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
@@ -40,7 +45,7 @@ import { restoreWorld, dropUnmet } from '../database/world-edit.ts';
  */
 export function createTransactionSteps(
   installation: Installation,
-  lists: FeedLists,
+  lists: WatchedLists,
 ): TransactionSteps {
   const { copy, records, locations } = installation;
   const lock = ahead((context) => waitForApk(locations.lock, context));
@@ -49,7 +54,7 @@ export function createTransactionSteps(
   const planStep = (changeIn: ChangeIn): Act =>
     act('plan', async (context) => {
       await later.flush();
-      const jump = await plan(installation, context, { change: changeIn(context), lock });
+      const jump = await plan(installation, context, { change: changeIn(context), lock, lists });
       if (jump === undefined) fetching.begin(context);
       return jump;
     });
@@ -131,6 +136,12 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<und
   await Promise.all([prepareFolders(), rm(locations.ownCache, { recursive: true, force: true })]);
 }
 
+interface PlanTools {
+  change: PackageChange | undefined;
+  lock: Ahead<boolean>;
+  lists: WatchedLists;
+}
+
 /**
  * Looks at everything at once, and once more if somebody else was at work. The kernel's answer on
  * the lock takes longer than the plan: if something is to be fetched, the step behind that waits
@@ -139,7 +150,7 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<und
 async function plan(
   installation: Installation,
   context: StepContext,
-  { change, lock }: { change: PackageChange | undefined; lock: Ahead<boolean> },
+  { change, lock, lists }: PlanTools,
 ): Promise<Jump | undefined> {
   const look = async (): Promise<Simulation | undefined> => {
     planned.write(context, { seen: fileVersionSync(installation.locations.installed) });
@@ -151,8 +162,8 @@ async function plan(
   };
   const decide = async (found: Simulation | undefined): Promise<Jump | undefined> => {
     if (change === undefined || found === undefined) return undefined;
-    const lists = { purpose: purposeOf(change), found };
-    if (await wantsLists(installation, context, lists)) return retryFrom({ id: LISTS_STEP });
+    const wanted = { purpose: purposeOf(change), found, lists };
+    if (await wantsLists(installation, context, wanted)) return retryFrom({ id: LISTS_STEP });
     await planChange(installation, context, { change, found });
     return undefined;
   };

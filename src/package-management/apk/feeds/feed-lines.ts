@@ -117,6 +117,11 @@ function isAddress(word: string): boolean {
   return word.startsWith('/') || word.includes('://') || word.startsWith('${');
 }
 
+/** apk reads such an index where it is, and keeps no copy of it. */
+export function isOnDevice(url: string): boolean {
+  return /^(?:file:|\/)/.test(url);
+}
+
 /**
  * apk's feeds have no names, so that people are shown the end of the address: `base` of
  * `…/packages/x86_64/base/packages.adb`, and as much more of it as tells two feeds apart. The

@@ -19,7 +19,7 @@ import {
   type TrustedKey,
 } from '../../feed-settings.ts';
 import { ADVICE } from '../../problem.ts';
-import { readEntries, nameIn, nameLine, type FeedEntry } from './feed-lines.ts';
+import { isOnDevice, readEntries, nameIn, nameLine, type FeedEntry } from './feed-lines.ts';
 import { HEAD_BYTES, idOfKey, parsePem, readKeyFiles, signerOf } from './index-key.ts';
 import type { ApkCommands } from '../changing/commands.ts';
 import { cacheFolder, type Locations } from '../database/apk-locations.ts';
@@ -80,12 +80,14 @@ export function createFeedSettings({ paths, locations, commands }: Sources): Fee
     forget: async (feed) => rm(await copyOf(feed), { force: true }),
     write: (change) => write(locations.feeds, change),
     stateOf: async ({ url }) => {
-      const file = join(await cacheFolder(paths), copyName(url));
+      const isLocal = isOnDevice(url);
+      const own = url.replace(/^file:\/\//, '');
+      const file = isLocal ? own : join(await cacheFolder(paths), copyName(url));
       const copy = await stat(file).catch(() => undefined);
-      if (copy?.isFile() !== true) return {};
+      if (copy?.isFile() !== true) return { isLocal };
       const keyId = signerOf(await readPart(file, HEAD_BYTES));
       const updatedAt = Math.floor(copy.mtimeMs / 1000);
-      return { updatedAt, ...(keyId === undefined ? {} : { keyId }) };
+      return { updatedAt, isLocal, ...(keyId === undefined ? {} : { keyId }) };
     },
     keys: () => readKeys(keyFolder),
     newKeyName: async (text, folder) => {

@@ -8,7 +8,7 @@ import {
   type CommandStep,
   type StepContext,
 } from '../../../jobs/plan.ts';
-import type { FeedLists, RefetchNote } from '../../manager.ts';
+import type { FeedLists, RefetchNote, WatchedLists } from '../../manager.ts';
 import type { ProblemCode } from '../../problem.ts';
 import { describeFailed, LACKING_LISTS, needsNoList, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
@@ -16,7 +16,7 @@ import { transactionSlots } from '../../transaction-slots.ts';
 import type { Locations } from '../database/apk-locations.ts';
 import type { Installation } from '../installation.ts';
 import type { Simulation } from '../planning/simulation.ts';
-import { readFeeds } from './feed-lines.ts';
+import { isOnDevice, readFeeds } from './feed-lines.ts';
 import { readKeyFiles } from './index-key.ts';
 
 /** Most of what `apk update` prints: a line or two for each feed. */
@@ -116,12 +116,16 @@ export function listsStep(
 /** Without any list what is installed would pass for the newest: the job fails, and says why. */
 export function listsCheck(
   installation: Installation,
-  lists: FeedLists,
+  lists: WatchedLists,
   choosesFromFeeds: boolean,
 ): Act {
   return plainAct('check-lists', 'check lists', async (context) => {
     const { job } = context;
-    if (!choosesFromFeeds || (await hasLists(installation))) return undefined;
+    if (!choosesFromFeeds) return undefined;
+    // What was not fetched, a log that has gone does not say.
+    const ownLists = createLists(installation.locations);
+    lists.noteFailed(await ownLists.checkFetched(context).catch(() => []));
+    if (await hasLists(installation)) return undefined;
     if (await needsNoList(job, installation.reader.read)) return undefined;
     const failed = await lists.checkFetched(context);
     throw failureError(`${job.kind} ${job.subject}`.trim(), noListsFailure(failed));
@@ -131,7 +135,7 @@ export function listsCheck(
 async function hasLists({ cache, locations }: Installation): Promise<boolean> {
   const files = await readdir(await cache()).catch(() => []);
   if (files.some((name) => name.startsWith('APKINDEX.'))) return true;
-  return (await readFeeds(locations.feeds)).feeds.length === 0;
+  return (await readFeeds(locations.feeds)).feeds.every(({ url }) => isOnDevice(url));
 }
 
 /**
@@ -143,7 +147,7 @@ async function hasLists({ cache, locations }: Installation): Promise<boolean> {
 export async function wantsLists(
   installation: Installation,
   context: StepContext,
-  { purpose, found }: { purpose: string; found: Simulation },
+  { purpose, found, lists }: { purpose: string; found: Simulation; lists: WatchedLists },
 ): Promise<boolean> {
   if (found.isSolved || !found.lacksIndex) return false;
   if (parseUpdate(await context.printed(MOST_OUTPUT_BYTES)).length > 0) {
@@ -154,7 +158,7 @@ export async function wantsLists(
     const reason = `no list has it, and that of a feed cannot be fetched: ${reasons}`;
     throw failureError(purpose, { ...failure, reason });
   }
-  if (looking.read(context).areWanted) return false;
+  if (looking.read(context).areWanted || !(await lists.isWorthFetching())) return false;
   looking.write(context, { areWanted: true });
   return true;
 }
