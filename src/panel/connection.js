@@ -22,14 +22,14 @@ const WORDS = {
 export function createConnection({ api, notices, embedding, onUp, onJob, poll, onLeave }) {
   const light = byId('link');
   let stream;
-  let wasUp = false;
+  let ups = 0;
 
   const show = (state) => {
     light.dataset.state = state;
     setText(light, WORDS[state]());
   };
   const up = (state) => {
-    wasUp = true;
+    ups += 1;
     show(state);
     byId('logout').hidden = api.loginPage === undefined || embedding.isLoggedInByParent;
     notices.hide('connection');
@@ -58,7 +58,7 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll, o
     onLeave();
     if (embedding.isLoggedInByParent) embedding.askForLogin();
     // Who has just come has nothing here that could be lost.
-    else if (!wasUp && api.loginPage !== undefined) location.replace(api.loginPage);
+    else if (ups === 0 && api.loginPage !== undefined) location.replace(api.loginPage);
     show('login');
     const link = embedding.loginLink ?? { href: api.loginPage ?? '/' };
     offerLogin(notices, { ...link, onclick: onLeave });
@@ -79,9 +79,11 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll, o
   /** Asks why a stream was cut, as it does not say. One that is open again at once is no news. */
   const findOut = () => api.get('admin/store/token').catch(lost);
   const ask = async () => {
+    const before = ups;
     try {
       await poll();
-      if (light.dataset.state !== 'polling') up('polling');
+      // The line may have come meanwhile.
+      if (ups === before && light.dataset.state !== 'polling') up('polling');
     } catch (error) {
       lost(error);
     }

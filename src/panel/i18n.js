@@ -1,5 +1,6 @@
 import { languageOf } from '../languages/language.js';
 import { createSpeaker, fill } from '../languages/sentences.js';
+import { keep, readKept } from './kept.js';
 
 /** English, which the sources speak: no text has a translation. */
 const ENGLISH = { page: {}, steps: {}, remedies: {}, sentences: {} };
@@ -50,7 +51,7 @@ function translationOf(section, text) {
  * of that language alone is loaded; if it cannot be, the page is in English.
  */
 export async function setLanguage() {
-  const wanted = new URLSearchParams(location.search).get('lang') ?? keptLanguage();
+  const wanted = new URLSearchParams(location.search).get('lang') ?? (readKept(KEPT) || null);
   const code = languageOf(wanted === null ? navigator.languages : [wanted], spoken());
   if (code === 'en') return;
   try {
@@ -71,15 +72,6 @@ function spoken() {
 /** Where the reader's choice is kept: the log-in page looks there, too. */
 const KEPT = 'depotd-lang';
 
-function keptLanguage() {
-  try {
-    return localStorage.getItem(KEPT);
-  } catch {
-    // A browser that keeps nothing: its own language counts.
-    return null;
-  }
-}
-
 /** A choice of languages, each by its own name. */
 export function fillLanguages() {
   const select = document.getElementById('language');
@@ -87,11 +79,7 @@ export function fillLanguages() {
   const all = [{ code: 'en', name: english }, ...spoken()];
   select.append(...all.map(({ code, name }) => new Option(name, code, false, code === language())));
   select.addEventListener('change', () => {
-    try {
-      localStorage.setItem(KEPT, select.value);
-    } catch {
-      // The address below says it all the same.
-    }
+    keep(KEPT, select.value);
     const query = new URLSearchParams(location.search);
     query.set('lang', select.value);
     location.search = query;

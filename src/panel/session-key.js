@@ -1,3 +1,5 @@
+import { keep, readKept } from './kept.js';
+
 /**
  * The second half of the session. The cookie goes with every request to this host, whatever the
  * port; this lies where pages of this very origin alone can read it.
@@ -14,34 +16,18 @@ if (handedOver !== '') history.replaceState(null, '', location.pathname + locati
 
 /** CGI hands on a fixed list of fields, of which Accept is one. */
 export function sessionHeaders() {
-  const key = readKey();
+  const key = readKept(NAME);
   return key === '' ? {} : { 'x-depotd-key': key, accept: `*/*;depotd-key=${key}` };
 }
 
 /** Asks once more when there is another key by now: of this log-in, or of another tab's. */
 export async function fetchInSession(address, options) {
-  const key = readKey();
+  const key = readKept(NAME);
   const headers = sessionHeaders();
   const response = await fetch(address, { credentials: 'same-origin', ...options, headers });
   if (response.headers.get('x-luci-login-required') !== 'yes') return response;
-  if (handedOver !== '') keepKey(handedOver);
+  // A browser that keeps nothing for this page has no cookie for it either.
+  if (handedOver !== '') keep(NAME, handedOver);
   handedOver = '';
-  return readKey() === key ? response : fetchInSession(address, options);
-}
-
-/** A browser that keeps nothing for this page has no cookie for it either. */
-function keepKey(key) {
-  try {
-    localStorage.setItem(NAME, key);
-  } catch {
-    // Without a key nobody is logged in here.
-  }
-}
-
-function readKey() {
-  try {
-    return localStorage.getItem(NAME) ?? '';
-  } catch {
-    return '';
-  }
+  return readKept(NAME) === key ? response : fetchInSession(address, options);
 }

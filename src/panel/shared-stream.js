@@ -1,7 +1,10 @@
+import { keep, readKept } from './kept.js';
 import { openStream } from './live.js';
 
 /** How long nobody answers before a page opens a stream of its own. */
 const ANSWER_MS = 100;
+/** The same if one is known to hold a stream: it may be slow, or have ended without a word. */
+const HELD_MS = 3000;
 /** How often a page looks whether the one that it hears from is still there. */
 const WATCH_MS = 5000;
 
@@ -9,33 +12,33 @@ const WATCH_MS = 5000;
  * A stream that all pages of this origin share, as small web servers have room for few: one page
  * holds it and tells the others what it brings. Each may be the one: whoever hears of none opens
  * one, of two that are open the page with the lesser name keeps its own, and a page that goes says
- * so. (Web Locks would choose one, and are not there without HTTPS.)
+ * so. Whether one holds it is kept, for those that come. (Web Locks would choose one, and are not
+ * there without HTTPS.)
  * Options as of `openStream`; `onUp` is called on the other pages, too, when they hear of it, and
  * again when something may have been missed.
  */
 export function openSharedStream(address, { listeners, onUp, onCut, poll }) {
   const own = `${Math.random()}`;
-  const channel = new BroadcastChannel(`depotd:${new URL(address, location.href)}`);
+  const shared = `depotd:${new URL(address, location.href)}`;
+  const channel = new BroadcastChannel(shared);
   let stream;
-  let isHolder = false;
   let holder;
   let isAnswered = false;
   let timer;
 
   const post = (what, more) => channel.postMessage({ what, from: own, ...more });
-  const seek = () => {
+  const seek = (answerMs) => {
     holder = undefined;
     clearTimeout(timer);
     post('who');
-    timer = setTimeout(hold, ANSWER_MS * (1 + Math.random()));
+    timer = setTimeout(hold, answerMs * (1 + Math.random()));
   };
   const hold = () => {
     stream ??= openStream(() => address, {
-      listeners: Object.fromEntries(
-        Object.entries(listeners).map(([name, listen]) => [name, passOn(name, listen)]),
-      ),
+      listeners: Object.fromEntries(Object.keys(listeners).map((name) => [name, passOn(name)])),
       onUp: () => {
-        isHolder = true;
+        holder = own;
+        keep(shared, own);
         post('here');
         onUp();
       },
@@ -46,18 +49,19 @@ export function openSharedStream(address, { listeners, onUp, onCut, poll }) {
       },
     });
   };
-  const passOn = (name, listen) => (data) => {
+  const passOn = (name) => (data) => {
     post('event', { name, data });
-    listen(data);
+    listeners[name](data);
   };
   const letGo = () => {
-    if (isHolder) post('gone');
-    isHolder = false;
+    if (holder !== own) return;
+    holder = undefined;
+    keep(shared, '');
+    post('gone');
   };
   const follow = (name) => {
     stream?.close();
     stream = undefined;
-    isHolder = false;
     holder = name;
     watch();
     onUp();
@@ -67,22 +71,22 @@ export function openSharedStream(address, { listeners, onUp, onCut, poll }) {
     isAnswered = false;
     timer = setTimeout(() => {
       post('who');
-      timer = setTimeout(() => (isAnswered ? watch() : seek()), ANSWER_MS * 10);
+      timer = setTimeout(() => (isAnswered ? watch() : seek(ANSWER_MS)), HELD_MS);
     }, WATCH_MS);
   };
   const receivers = {
-    who: () => isHolder && post('here', { isAnswer: true }),
+    who: () => holder === own && post('here', { isAnswer: true }),
     here: ({ from, isAnswer }) => {
       isAnswered ||= from === holder;
-      if (isHolder && own < from) post('here');
+      if (holder === own && own < from) post('here');
       else if (from !== holder || isAnswer !== true) follow(from);
     },
-    gone: ({ from }) => from === holder && seek(),
+    gone: ({ from }) => from === holder && seek(ANSWER_MS),
     event: ({ from, name, data }) => from === holder && listeners[name](data),
   };
   channel.onmessage = ({ data }) => receivers[data.what](data);
 
-  seek();
+  seek(readKept(shared) === '' ? ANSWER_MS : HELD_MS);
   return {
     close: () => {
       letGo();
