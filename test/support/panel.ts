@@ -15,7 +15,7 @@ export interface PanelLogin {
 }
 
 /** How ubusd answers from now on: as it should, or in one of the ways in which a bus can fail. */
-export type PanelMode = 'good' | 'gone' | 'slow' | 'stuck' | 'garbled' | 'huge' | 'cut';
+export type PanelMode = 'good' | 'gone' | 'stuck' | 'garbled' | 'huge' | 'cut';
 
 /** Who may log in to the panel, with the password, and what for. */
 export type PanelUser = 'root' | 'reader' | 'writer' | 'plain';
@@ -111,7 +111,6 @@ interface Tap {
 
 const INVOKE = 5;
 const METHOD = 4;
-const SLOW_MS = 500;
 
 /** Stands before ubusd, hears what is asked, and fails as it is told. */
 async function startTap(path: string, target: string): Promise<Tap> {
@@ -150,10 +149,7 @@ function pass(client: Socket, target: string, mode: PanelMode): void {
   const bus = connect(target);
   client.on('close', () => bus.destroy());
   bus.on('close', () => client.destroy()).on('error', () => client.destroy());
-  client.on('data', (piece: Buffer) => {
-    if (mode !== 'slow') bus.write(piece);
-    else setTimeout(() => bus.write(piece), SLOW_MS);
-  });
+  client.pipe(bus);
   if (mode !== 'cut') bus.pipe(client);
   else bus.once('data', (piece: Buffer) => client.end(piece.subarray(0, 9)));
 }

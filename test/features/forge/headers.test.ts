@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { requestHeaders, responseHeaders } from '../../../src/features/forge/headers.ts';
 import { rewritePagingLinks } from '../../../src/features/forge/link.ts';
 import { parseResponseHead } from '../../../src/features/forge/upstream/response-head.ts';
+import { processorMs } from '../../support/processor-time.ts';
 
 const view = (): { apiRoot: string; origin: string } => ({
   apiRoot: '/api/v1',
@@ -258,11 +259,9 @@ test.each([
 });
 
 test('a Link of many halves is read as fast as another one', () => {
-  const before = performance.now();
+  const spentMs = processorMs(() => rewritePagingLinks(`${'<'.repeat(65_000)}>`, view()));
 
-  rewritePagingLinks(`${'<'.repeat(65_000)}>`, view());
-
-  expect(performance.now() - before).toBeLessThan(500);
+  expect(spentMs).toBeLessThan(500);
 });
 
 test('an answer keeps the last byte of a value, though it looks like a space of another kind', () => {

@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
 import { expect, test } from 'vitest';
 
 import type { RpcdSession } from '../../../src/features/login/rpcd.ts';
@@ -101,4 +103,27 @@ test('an answer from before a session was forgotten is not kept, though it is as
   answers[1]?.(undefined);
 
   expect([await after, await next]).toEqual([undefined, undefined]);
+});
+
+test('who asks all the time never waits for rpcd, which takes half a second', async () => {
+  let now = 0;
+  const asked: { at: number; answer: (session: RpcdSession) => void }[] = [];
+  const lookups = createSessionLookups({
+    rpcd: {
+      find: () => new Promise((answer) => asked.push({ at: now, answer })),
+      list: () => Promise.resolve(new Map()),
+    },
+    log: createLog('silent'),
+    now: () => now,
+  });
+  const first = lookups.find(MINE.id);
+  asked[0]?.answer(MINE);
+  await first;
+
+  for (; now < 30_000; now += 20) {
+    for (const { at, answer } of asked) if (now - at >= 500) answer(MINE);
+    await turn();
+    expect(await Promise.race([lookups.find(MINE.id), turn('waits')])).toEqual(MINE);
+  }
+  expect(asked.length).toBeGreaterThan(19);
 });

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { toLine } from '../../../src/jobs/journal/record.ts';
 import type { Job } from '../../../src/jobs/job.ts';
-import { residentMb } from '../../bench/measures.ts';
+import { cpuSeconds, residentMb } from '../../bench/measures.ts';
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice } from '../../device/device.ts';
 import { jobOf } from '../job-of.ts';
@@ -53,15 +53,13 @@ test.each(['queued', 'done'] as const)(
 test.each(['{"id":"x"}', 'garbage'])(
   'a start survives millions of lines "%s", which are no records, within seconds and its heap',
   async (line) => {
-    let begin = 0;
     const daemon = await startOn(async (file) => {
       await writeFile(file, Buffer.alloc(33 * 1024 ** 2, `${line}\n`));
       await appendFile(file, `\n${toLine(jobOf('a'.repeat(32)))}\n`);
-      begin = performance.now();
     });
 
-    expect(performance.now() - begin).toBeLessThan(15_000);
-
+    // Of its processor: a machine that is busy with something else may be slow.
+    expect(cpuSeconds(daemon.pid)).toBeLessThan(15);
     expect((await daemon.status('a'.repeat(32))).kind).toBe('install');
     expect(residentMb(daemon.pid, 'VmHWM')).toBeLessThan(180);
   },
