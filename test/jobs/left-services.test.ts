@@ -27,7 +27,7 @@ test('services that a script leaves in the background live on when the task is d
   await delay(300);
 
   expect(job.state).toBe('done');
-  expect(await living()).toHaveLength(WAYS.length);
+  await expect.poll(living).toHaveLength(WAYS.length);
 });
 
 test('after a command that fails they live on, too', async () => {
@@ -35,7 +35,7 @@ test('after a command that fails they live on, too', async () => {
   await delay(300);
 
   expect(job).toMatchObject({ state: 'failed', exitCode: 255 });
-  expect(await living()).toHaveLength(WAYS.length);
+  await expect.poll(living).toHaveLength(WAYS.length);
 });
 
 test('a stop of the task ends them', async () => {
@@ -47,14 +47,14 @@ test('a stop of the task ends them', async () => {
 
   expect((await ended(job)).state).toBe('stopped');
   expect(await services()).toHaveLength(WAYS.length);
-  expect(await living()).toEqual([]);
+  await expect.poll(living).toEqual([]);
 });
 
 test('the death of the command ends what runs in its group', async () => {
   const job = await ended(await submit({ 1: `${START}\nkill -KILL $$` }));
 
   expect(job).toMatchObject({ state: 'failed', exitCode: 137 });
-  expect(await living()).toEqual([]);
+  await expect.poll(living).toEqual([]);
 });
 
 async function submit(params: Record<string, string>): Promise<Job> {

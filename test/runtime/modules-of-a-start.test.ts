@@ -32,8 +32,9 @@ test('a start loads no module that is for later, and its clock runs', async () =
 
   process.kill(daemon.pid, 'SIGUSR2');
   const read = async (): Promise<unknown> => JSON.parse(await readFile(list, 'utf8'));
-  const [loaded, now, compiled, byThen] = (await vi.waitUntil(() =>
-    read().catch(() => undefined),
+  const [loaded, now, compiled, byThen] = (await vi.waitUntil(
+    () => read().catch(() => undefined),
+    60_000,
   )) as [string[], number, string[], string[]];
 
   expect(loaded).toContain('NativeModule http');

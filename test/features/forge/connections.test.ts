@@ -44,10 +44,10 @@ test('a stall in the middle breaks the connection; no limit on the whole', async
       if (count === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf');
       else {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n');
-        for (let step = 1; step <= 5; step += 1) setTimeout(() => socket.write('x'), step * 400);
+        for (let step = 1; step <= 5; step += 1) setTimeout(() => socket.write('x'), step * 800);
       }
     },
-    { idle_timeout_s: 1 },
+    { idle_timeout_s: 3 },
   );
   expect(await ask(device.port, CONTENTS)).toMatchObject({ status: 200, isBroken: true });
   expect(await ask(device.port, CONTENTS)).toMatchObject({
@@ -179,7 +179,7 @@ test('the certificate of the forge is verified, with a further authority if one 
 
 test('health recovers with the next answer, also on a connection that was there before', async () => {
   const { device } = await before((socket, count) => count !== 2 && socket.write(OK), {
-    first_byte_timeout_s: 1,
+    first_byte_timeout_s: 3,
   });
   const [first, second] = [ask(device.port, CONTENTS), ask(device.port, CONTENTS)];
   expect([(await first).status, (await second).status].toSorted()).toEqual([200, 504]);

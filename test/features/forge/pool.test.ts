@@ -59,9 +59,7 @@ test.each([
   ['back by hours', -8 * 3_600_000, /^cannot get an answer: the forge sent nothing/],
 ] as const)('the time of a call goes on when the clock is set %s', async (_, byMs, outcome) => {
   const isSilent = byMs < 0;
-  const upstream = await startRawUpstream((socket) => {
-    if (!isSilent) setTimeout(() => socket.write(answerOf('answer 1')), 700);
-  });
+  const upstream = await startRawUpstream(() => undefined);
   const pool = createPool({
     timeouts: { connectMs: 5000, firstByteMs: isSilent ? 1000 : 5000, idleMs: 5000 },
     open: createSocketOpener(parseUpstream(upstream.url)),
@@ -74,9 +72,11 @@ test.each([
   });
 
   const answer = ask(pool, () => undefined).catch(reasonOf);
-  await vi.waitFor(() => expect(upstream.sockets).toHaveLength(1));
+  await expect.poll(() => upstream.received.join('')).toContain('GET');
   const now = Date.now;
   vi.spyOn(Date, 'now').mockImplementation(() => now() + byMs);
+  const [socket] = upstream.sockets;
+  if (!isSilent) setTimeout(() => socket?.write(answerOf('answer 1')), 700);
 
   expect(await answer).toMatch(outcome);
 });
