@@ -54,7 +54,7 @@ test.each(WAYS)('a download that fails by %s is tried again after a pause', asyn
   await delay((SECONDS / FASTER) * 1000);
 
   expect(server.requests.length - before).toBeLessThanOrEqual(SECONDS / 5 + 4);
-  expect(tries).toBeGreaterThan(1);
+  await expect.poll(() => tries).toBeGreaterThan(1);
   const { messages } = await server.action(on.id, action);
   const notice = messages.filter((text) => text.includes('it is tried again: cannot'));
   expect(notice).toHaveLength(1);
@@ -105,7 +105,7 @@ test('a server that answers no poll while a file comes counts as one that does n
   // Twice as long as from one notice of progress to the next.
   await delay((60 / FASTER) * 1000);
 
-  expect((await on.status()).last_error).toContain('socket hang up');
+  await expect.poll(async () => (await on.status()).last_error).toContain('socket hang up');
   const events = on.daemon.log.filter((line) => line.includes('fleet server is back'));
   isDown = false;
   await server.cancel(on.id, action);

@@ -23,7 +23,8 @@ test(`an update from its poll to its end, and what follows that, costs ${MOST} r
   await expect
     .poll(async () => (await server.action(on.id, action)).status, { timeout: 20_000 })
     .toBe('finished');
-  // What is sent with the end follows it at once.
+  // What is sent with the end follows it at once, and nothing follows that.
+  await expect.poll(() => server.requests.length - before).toBe(MOST);
   await delay(1000);
 
   expect(server.requests.slice(before)).toHaveLength(MOST);

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
+import { cpuSeconds } from '../../bench/measures.ts';
 import { createFeed, type Feed } from '../../device/feed.ts';
 import { startClientTest, type ClientTest } from '../../cli/start-depotctl.ts';
 
@@ -71,11 +72,11 @@ test('its feeds are told with their mirrors, and what is not on its own server i
 
 test('a line that somebody made to be slow keeps nobody waiting', async () => {
   await leaveIstore('', { 'meta.conf': `src/gz is_meta ${feed.url}${'/'.repeat(100_000)}x\n` });
-  const began = performance.now();
+  const before = cpuSeconds(on.daemon.pid);
 
   expect(await legacy()).toMatchObject({ seen: true, feeds: [] });
 
-  expect(performance.now() - began).toBeLessThan(2000);
+  expect(cpuSeconds(on.daemon.pid) - before).toBeLessThan(2);
 });
 
 test('nobody is taken to have said yes; with --yes the feed comes from the first mirror that has it', async () => {
