@@ -164,10 +164,10 @@ test.each(['busybox ash', 'dash'])(
     // A package manager runs until this test has seen the end of the output.
     const pidof = `#!/bin/sh\n[ "$1" = opkg ] && [ ! -e '${folder}/seen' ]\n`;
     await writeFile(join(folder, 'pidof'), pidof, { mode: 0o755 });
-    const words = `timeout 8 ${shell} ${join(folder, 'handler')} reload`.split(' ');
+    const words = `timeout 60 ${shell} ${join(folder, 'handler')} reload`.split(' ');
 
     const ended = runCommand(words as [string, ...string[]]).then(() => 'the output has ended');
-    const late = new Promise((resolve) => setTimeout(resolve, 6000, 'it is held open'));
+    const late = new Promise((resolve) => setTimeout(resolve, 50_000, 'it is held open'));
     const first = await Promise.race([ended, late]);
     await writeFile(join(folder, 'seen'), '');
     await ended;

@@ -17,7 +17,7 @@ function packagesOf(version: string): ApkFeedPackage[] {
   const slow = (name: string): string => `#!/bin/sh
 echo "${name}: script begins"
 tries=0
-while [ ! -e "$IPKG_INSTROOT/tmp/go" ] && [ $((tries += 1)) -lt 200 ]; do sleep 0.05; done
+while [ ! -e "$IPKG_INSTROOT/tmp/go" ] && [ $((tries += 1)) -lt 2400 ]; do sleep 0.05; done
 `;
   const one = (name: string, depends: readonly string[]): ApkFeedPackage => ({
     name,

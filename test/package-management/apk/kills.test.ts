@@ -26,7 +26,7 @@ afterEach(() => store.close());
 
 test(
   `${KILLS} kills at random moments: record and disk agree, and no log is lost`,
-  { timeout: KILLS * 30_000 },
+  { timeout: KILLS * 90_000 },
   async () => {
     const random = createRandom(SEED);
     const ids: string[] = [];

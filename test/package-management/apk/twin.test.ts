@@ -29,7 +29,7 @@ afterEach(async () => {
 
 test.each(SEEDS)(
   'what depotd does is what apk does by hand, and what it refuses changes nothing: seed %i',
-  { timeout: OPERATIONS * 30_000 },
+  { timeout: OPERATIONS * 90_000 },
   async (seed) => {
     const random = createRandom(seed);
     const done = { done: 0, failed: 0 };
