@@ -18,10 +18,11 @@ export function createIdleExit({ minutes, isNeeded, end }: IdleExitOptions) {
   let connected = 0;
   let sinceMs = performance.now();
   let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
   const look = (): void => {
     const limitMs = minutes() * IDLE_MINUTE_MS;
     clearTimeout(timer);
-    if (limitMs === 0) return;
+    if (limitMs === 0 || isClosed) return;
     if (connected > 0 || isNeeded()) sinceMs = performance.now();
     const leftMs = sinceMs + limitMs - performance.now();
     if (leftMs > 0) {
@@ -43,7 +44,10 @@ export function createIdleExit({ minutes, isNeeded, end }: IdleExitOptions) {
     },
     /** Begins to watch, or goes by other settings. */
     watch: look,
-    close: () => clearTimeout(timer),
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
   };
 }
 
