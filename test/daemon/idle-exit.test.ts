@@ -13,11 +13,13 @@ import { openEvents } from '../support/event-reader.ts';
 
 /** What a minute lasts here. */
 const MINUTE_MS = 500;
+/** The same where somebody has to come in time. */
+const LONG_MINUTE_MS = 1500;
 
 let device: Device;
 let marks: string;
 beforeEach(async () => {
-  device = await createDevice({ packages: [slowPackage(2)] });
+  device = await createDevice({ packages: [slowPackage(6)] });
   marks = join(device.root, 'run');
 });
 afterEach(() => device.close());
@@ -43,6 +45,9 @@ async function start(
   onTestFinished(() => daemon.close());
   return daemon;
 }
+
+const startPatient = (): Promise<TestDaemon> =>
+  start({ DEPOTD_IDLE_MINUTE_MS: String(LONG_MINUTE_MS) });
 
 const isThere = (pid: number): boolean => {
   try {
@@ -125,21 +130,21 @@ test.each([0, 4])(
 );
 
 test('one that its owner ends leaves no mark', async () => {
-  const daemon = await start();
+  const daemon = await startPatient();
   await daemon.kill('SIGTERM');
 
   expect(await mark('asleep')).toBe(false);
 });
 
 test('an event stream and a task keep it there, and it ends after them', async () => {
-  const daemon = await start();
+  const daemon = await startPatient();
   const stream = await openEvents(`${daemon.url}${daemon.base}/admin/system/events`);
-  await delay(3 * MINUTE_MS);
+  await delay(3 * LONG_MINUTE_MS);
   expect(isThere(daemon.pid)).toBe(true);
   await device.opkg('update');
   const id = await daemon.submit('install', { package: 'slow' });
   stream.close();
-  await delay(3 * MINUTE_MS);
+  await delay(3 * LONG_MINUTE_MS);
   expect(isThere(daemon.pid)).toBe(true);
   expect((await daemon.finished(id)).state).toBe('done');
 
@@ -163,13 +168,13 @@ test.each(['packages.update_every_h=24', 'fleet.server=http://127.0.0.1:9'])(
 );
 
 test('a file that waits for a yes keeps it there, and it ends once that is dropped', async () => {
-  const daemon = await start();
+  const daemon = await startPatient();
   const form = new FormData();
   form.append('file', new Blob(['#!/bin/sh\n']), 'install.run');
   const url = `${daemon.url}${daemon.base}/admin/store/upload?hold=1`;
   const sent = await fetch(url, { method: 'POST', body: form, headers: { connection: 'close' } });
   const { file: id } = (await sent.json()) as { file: string };
-  await delay(3 * MINUTE_MS);
+  await delay(3 * LONG_MINUTE_MS);
 
   expect(isThere(daemon.pid)).toBe(true);
   expect((await daemon.post('admin/store/drop_file', { id })).status).toBe(200);
