@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, open, rename, rm } from 'node:fs/promises';
+import { lstat, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isPrivateFolder, openPrivateFolder } from '../device/private-folder.ts';
@@ -69,25 +69,18 @@ async function isOurs(folder: string, { isMade = false } = {}): Promise<boolean>
 
 /** The cookie, a blank and the key. */
 async function readSession(path: string): Promise<LoginSession | undefined> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(
+    () => undefined,
+  );
   if (file === undefined) return undefined;
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
-    const text = buffer.toString('latin1', 0, bytesRead).trim();
-    const [, cookie, key] = /^([\w-]+=[\w-]+) ([\w-]+)$/.exec(text) ?? [];
-    return cookie === undefined ? undefined : { cookie, key };
-  } finally {
-    await file.close();
-  }
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
+  const text = buffer.toString('latin1', 0, bytesRead).trim();
+  const [, cookie, key] = /^([\w-]+=[\w-]+) ([\w-]+)$/.exec(text) ?? [];
+  return cookie === undefined ? undefined : { cookie, key };
 }
 
 async function writeSession(path: string, { cookie, key }: LoginSession): Promise<void> {
   const temporary = `${path}.${randomBytes(8).toString('hex')}`;
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    await file.writeFile(`${cookie} ${key ?? ''}\n`);
-  } finally {
-    await file.close();
-  }
+  await writeFile(temporary, `${cookie} ${key ?? ''}\n`, { flag: 'wx', mode: 0o600 });
   await rename(temporary, path);
 }

@@ -52,17 +52,13 @@ export async function replaceFile(
 export async function overwriteFile(file: string, content: string | Uint8Array): Promise<void> {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
   const bytes = Buffer.from(content);
-  const handle = await open(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-  try {
-    const isNew = (await handle.stat()).size === 0;
-    for (let at = 0; at < bytes.length;) {
-      at += (await handle.write(bytes, at, bytes.length - at, at)).bytesWritten;
-    }
-    await handle.datasync();
-    if (isNew) await syncPath(dirname(file));
-  } finally {
-    await handle.close();
+  await using handle = await open(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+  const isNew = (await handle.stat()).size === 0;
+  for (let at = 0; at < bytes.length;) {
+    at += (await handle.write(bytes, at, bytes.length - at, at)).bytesWritten;
   }
+  await handle.datasync();
+  if (isNew) await syncPath(dirname(file));
 }
 
 /** Removes what killed processes left beside a file; nobody else may be replacing it then. */
@@ -90,12 +86,8 @@ export async function rewriteFile(file: string, content: string | Uint8Array): P
 
 /** Waits until a file or folder is on the disk (fsync(2)). */
 export async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(path, 'r');
+  await handle.sync();
 }
 
 /** The JSON in a file; undefined if it is not there, or damaged: then nothing is known of it. */

@@ -44,16 +44,12 @@ export async function readSmallBytes(
   path: string,
   mostBytes: number,
 ): Promise<Buffer<ArrayBuffer> | undefined> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
-  if (file === undefined) return undefined;
   try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const entry = await file.stat();
-    if (!entry.isFile() || entry.size > mostBytes) return undefined;
-    return await file.readFile();
+    return entry.isFile() && entry.size <= mostBytes ? await file.readFile() : undefined;
   } catch {
     return undefined;
-  } finally {
-    await file.close();
   }
 }
 
@@ -68,14 +64,10 @@ export async function* piecesOf(path: string): AsyncGenerator<Buffer> {
 
 /** At most so many bytes of a file, from its head if no other offset is given. */
 export async function readPart(path: string, mostBytes: number, from = 0): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const space = Buffer.allocUnsafe(mostBytes);
-    const { buffer, bytesRead } = await file.read(space, 0, mostBytes, from);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path);
+  const space = Buffer.allocUnsafe(mostBytes);
+  const { buffer, bytesRead } = await file.read(space, 0, mostBytes, from);
+  return buffer.subarray(0, bytesRead);
 }
 
 /** The file itself: in a folder of root's, behind links of root's. */

@@ -81,23 +81,19 @@ async function readProof(path: string, isOnThisHost: boolean): Promise<string> {
   if (!isOnThisHost || basename(path) !== FILE_NAME || !path.startsWith('/')) {
     throw refusal('it has to be done on the device itself');
   }
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(
     (error: unknown) => {
       throw refusal(systemCode(error) === 'EACCES' ? 'only root may' : reasonOf(error));
     },
   );
-  try {
-    const stat = await file.stat();
-    if (!stat.isFile() || stat.uid !== process.getuid?.() || (stat.mode & 0o077) !== 0) {
-      throw refusal(`${path} is not a file of this user alone`);
-    }
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
-    const text = buffer.toString('latin1', 0, bytesRead);
-    if (!/^[\w-]{43}\n$/.test(text)) throw refusal(`${path} holds no proof`);
-    return text.trim();
-  } finally {
-    await file.close();
+  const stat = await file.stat();
+  if (!stat.isFile() || stat.uid !== process.getuid?.() || (stat.mode & 0o077) !== 0) {
+    throw refusal(`${path} is not a file of this user alone`);
   }
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
+  const text = buffer.toString('latin1', 0, bytesRead);
+  if (!/^[\w-]{43}\n$/.test(text)) throw refusal(`${path} holds no proof`);
+  return text.trim();
 }
 
 function refusal(reason: string): DepotError {

@@ -168,17 +168,13 @@ async function receive(found: TarMember, wanted: Member, target: string | undefi
   if (found.type !== PLAIN) throw bad(`${name} is no plain file in it`);
   if (found.sizeBytes !== bytes) throw bad(`${name} has another size than it should`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = target === undefined ? undefined : await open(target, flags, 0o600);
-  try {
-    const hash = createHash('sha256');
-    for await (const piece of found.content) {
-      hash.update(piece);
-      await file?.writeFile(piece);
-    }
-    if (hash.digest('hex') !== sha256) throw bad(`${name} is not what it was: it was changed`);
-  } finally {
-    await file?.close();
+  await using file = target === undefined ? undefined : await open(target, flags, 0o600);
+  const hash = createHash('sha256');
+  for await (const piece of found.content) {
+    hash.update(piece);
+    await file?.writeFile(piece);
   }
+  if (hash.digest('hex') !== sha256) throw bad(`${name} is not what it was: it was changed`);
 }
 
 function shown(name: string): string {

@@ -19,16 +19,12 @@ export function sealOf(sha256: Uint8Array): Buffer {
 
 /** @returns whether a file is as it was written */
 export async function isSealed(path: string): Promise<boolean> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    const end = (await file.stat()).size - SEAL_BYTES;
-    if (end <= 0) return false;
-    const { buffer } = await file.read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, end);
-    const hash = createHash('sha256');
-    const content = file.createReadStream({ start: 0, end: end - 1, autoClose: false });
-    for await (const piece of content) hash.update(piece as Buffer);
-    return buffer.equals(sealOf(hash.digest()));
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const end = (await file.stat()).size - SEAL_BYTES;
+  if (end <= 0) return false;
+  const { buffer } = await file.read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, end);
+  const hash = createHash('sha256');
+  const content = file.createReadStream({ start: 0, end: end - 1, autoClose: false });
+  for await (const piece of content) hash.update(piece as Buffer);
+  return buffer.equals(sealOf(hash.digest()));
 }

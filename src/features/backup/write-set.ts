@@ -82,21 +82,17 @@ function changed(name: string): DepotError {
  * @param mostBytes a larger one is not read, and has no sum
  */
 export async function measure(path: string, mostBytes = Infinity) {
-  const file = await open(path, READ).catch(() => undefined);
+  await using file = await open(path, READ).catch(() => undefined);
   if (file === undefined) return undefined;
-  try {
-    const entry = await file.stat();
-    if (!entry.isFile()) return undefined;
-    const mode = entry.mode & 0o777;
-    if (entry.size > mostBytes) return { mode, bytes: entry.size, sha256: '' };
-    const hash = createHash('sha256');
-    let bytes = 0;
-    for await (const piece of file.createReadStream({ autoClose: false })) {
-      hash.update(piece as Buffer);
-      bytes += (piece as Buffer).length;
-    }
-    return { mode, bytes, sha256: hash.digest('hex') };
-  } finally {
-    await file.close();
+  const entry = await file.stat();
+  if (!entry.isFile()) return undefined;
+  const mode = entry.mode & 0o777;
+  if (entry.size > mostBytes) return { mode, bytes: entry.size, sha256: '' };
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of file.createReadStream({ autoClose: false })) {
+    hash.update(piece as Buffer);
+    bytes += (piece as Buffer).length;
   }
+  return { mode, bytes, sha256: hash.digest('hex') };
 }

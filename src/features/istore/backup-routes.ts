@@ -215,18 +215,14 @@ async function restoreSent(tools: BackupRouteTools, { context, session }: ApiReq
 }
 
 async function save(file: string, content: AsyncIterable<Uint8Array>, room: number): Promise<void> {
-  const handle = await open(file, 'wx', 0o600);
-  try {
-    let bytes = 0;
-    for await (const piece of content) {
-      bytes += piece.length;
-      if (bytes > room) {
-        throw new DepotError('too_large', 'cannot take the backup: it is too large');
-      }
-      await handle.writeFile(piece);
+  await using handle = await open(file, 'wx', 0o600);
+  let bytes = 0;
+  for await (const piece of content) {
+    bytes += piece.length;
+    if (bytes > room) {
+      throw new DepotError('too_large', 'cannot take the backup: it is too large');
     }
-  } finally {
-    await handle.close();
+    await handle.writeFile(piece);
   }
 }
 

@@ -80,7 +80,7 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 
 async function createFile(folder: string, kind: UploadKind): Promise<UploadFile> {
   const id = randomBytes(16).toString('hex');
-  const directory = await openPrivateFolder(folder);
+  await using directory = await openPrivateFolder(folder);
   try {
     // By the folder's descriptor: the folder that was checked is the one that is written to.
     const path = `/proc/self/fd/${directory.fd}/${id}.${kind}`;
@@ -88,8 +88,6 @@ async function createFile(folder: string, kind: UploadKind): Promise<UploadFile>
     return { id, write: (piece) => writeAll(file, piece), finish: () => file.close() };
   } catch (error) {
     throw asFull(error);
-  } finally {
-    await directory.close();
   }
 }
 
@@ -110,15 +108,11 @@ const HEAD_BYTES = 256;
 
 /** A script says what runs it (execve(2)); a program begins with ELF's magic number (elf(5)). */
 async function inspectProgram(path: string): Promise<UploadContent> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    const head = buffer.toString('latin1', 0, bytesRead);
-    // The carriage return would be part of the name of the program that is to run it.
-    if (/^#![^\n]*\r\n/.test(head)) throw windowsProgram();
-    if (/^(?:#!|\u007fELF)/.test(head)) return {};
-    throw noProgram();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  const head = buffer.toString('latin1', 0, bytesRead);
+  // The carriage return would be part of the name of the program that is to run it.
+  if (/^#![^\n]*\r\n/.test(head)) throw windowsProgram();
+  if (/^(?:#!|\u007fELF)/.test(head)) return {};
+  throw noProgram();
 }

@@ -93,14 +93,10 @@ async function withFile<Result>(
   work: (file: FileHandle, entry: Stats) => Promise<Result>,
 ): Promise<Result> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  try {
-    const entry = await file.stat();
-    if (!entry.isFile()) throw new Error(`${path} is no file`);
-    return await work(file, entry);
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const entry = await file.stat();
+  if (!entry.isFile()) throw new Error(`${path} is no file`);
+  return await work(file, entry);
 }
 
 /**

@@ -41,17 +41,13 @@ async function read(option: string, path: string): Promise<string> {
 
 /** A secret that others may read is none. */
 async function readSecret(option: string, path: string): Promise<string> {
-  const file = await open(path).catch((error: unknown) => {
+  await using file = await open(path).catch((error: unknown) => {
     throw unusable(option, reasonOf(error), error);
   });
-  try {
-    if (((await file.stat()).mode & 0o077) !== 0) {
-      throw unusable(option, 'others may read it; mode 0600 is expected');
-    }
-    return await file.readFile('utf8');
-  } finally {
-    await file.close();
+  if (((await file.stat()).mode & 0o077) !== 0) {
+    throw unusable(option, 'others may read it; mode 0600 is expected');
   }
+  return await file.readFile('utf8');
 }
 
 function unusable(option: string, why: string, cause?: unknown): DepotError {

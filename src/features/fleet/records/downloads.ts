@@ -41,13 +41,11 @@ export function createDownloads(folder: string) {
   const partOf = (file: FileName): string => `${fileOf(file)}.part`;
   /** Another user's folder, or a link of theirs, counts as none: names in it lead anywhere. */
   const inOwnFolder = async <Value>(work: () => Promise<Value>): Promise<Value | undefined> => {
-    const directory = await openPrivateFolder(folder, { isMade: false }).catch(() => undefined);
+    await using directory = await openPrivateFolder(folder, { isMade: false }).catch(
+      () => undefined,
+    );
     if (directory === undefined) return undefined;
-    try {
-      return await work();
-    } finally {
-      await directory.close();
-    }
+    return await work();
   };
   const size = async (path: string): Promise<number> =>
     stat(path).then(
@@ -64,16 +62,12 @@ export function createDownloads(folder: string) {
     /** @throws DepotError too_large, no_space, upstream_unreachable, bad_request: another sum */
     fetch: async (wanted: WantedFile, source: OpenSource, options: FetchOptions) => {
       const part = partOf(wanted);
-      const directory = await openPrivateFolder(folder);
-      try {
-        if ((await hashOf(fileOf(wanted))) === wanted.sha256) return;
-        await checkSpace(folder, wanted, await size(part));
-        await receive(part, { wanted, options }, source);
-        await rename(part, fileOf(wanted));
-        await directory.sync();
-      } finally {
-        await directory.close();
-      }
+      await using directory = await openPrivateFolder(folder);
+      if ((await hashOf(fileOf(wanted))) === wanted.sha256) return;
+      await checkSpace(folder, wanted, await size(part));
+      await receive(part, { wanted, options }, source);
+      await rename(part, fileOf(wanted));
+      await directory.sync();
     },
     /** Removes all others. */
     keepOnly: async (hashes: ReadonlySet<string>): Promise<void> => {
@@ -101,33 +95,29 @@ async function receive(
   source: OpenSource,
 ): Promise<void> {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
-  const file = await open(part, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-  try {
-    const { size } = await file.stat();
-    const known = size < wanted.bytes ? size : 0;
-    const response = await source(known);
-    const from = startOf(response, known, wanted);
-    await file.truncate(from);
-    const hash = createHash('sha256');
-    if (from > 0) await hashInto(hash, createReadStream(part));
-    await writeAll(file, { response, from, wanted, hash, options });
-    await file.sync();
-    const found = hash.digest('hex');
-    if (found === wanted.sha256) return;
-    await file.truncate(0);
-    // The part that was there may be another source's: this one is asked for the whole, once.
-    if (from > 0) {
-      await receive(part, { wanted, options }, source);
-      return;
-    }
-    throw fleetFailure(
-      'bad_request',
-      'checksum',
-      `cannot use ${wanted.label}: its SHA-256 is ${found}, and ${wanted.sha256} was announced`,
-    );
-  } finally {
-    await file.close();
+  await using file = await open(part, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+  const { size } = await file.stat();
+  const known = size < wanted.bytes ? size : 0;
+  const response = await source(known);
+  const from = startOf(response, known, wanted);
+  await file.truncate(from);
+  const hash = createHash('sha256');
+  if (from > 0) await hashInto(hash, createReadStream(part));
+  await writeAll(file, { response, from, wanted, hash, options });
+  await file.sync();
+  const found = hash.digest('hex');
+  if (found === wanted.sha256) return;
+  await file.truncate(0);
+  // The part that was there may be another source's: this one is asked for the whole, once.
+  if (from > 0) {
+    await receive(part, { wanted, options }, source);
+    return;
   }
+  throw fleetFailure(
+    'bad_request',
+    'checksum',
+    `cannot use ${wanted.label}: its SHA-256 is ${found}, and ${wanted.sha256} was announced`,
+  );
 }
 
 /**

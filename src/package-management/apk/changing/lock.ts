@@ -25,13 +25,9 @@ export async function withLock<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   await mkdir(dirname(file), { recursive: true });
-  const handle = await open(file, 'a', 0o600);
-  try {
-    const outcome = await lockDescriptor(handle.fd, { environment, timeoutMs: LOCK_LIMIT_MS });
-    const reason = `another program holds ${file}`;
-    if (outcome !== 'locked') throw failureError('run apk', { code: 'locked', reason });
-    return await work();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(file, 'a', 0o600);
+  const outcome = await lockDescriptor(handle.fd, { environment, timeoutMs: LOCK_LIMIT_MS });
+  const reason = `another program holds ${file}`;
+  if (outcome !== 'locked') throw failureError('run apk', { code: 'locked', reason });
+  return await work();
 }

@@ -34,12 +34,8 @@ export async function openRecord(file: string, mostBytes = MOST_BYTES): Promise<
 
 /** The whole text of a file of apk's record. @throws DepotError unavailable that names it */
 export async function readRecord(file: string, mostBytes: number): Promise<string> {
-  const handle = await openRecord(file, mostBytes);
-  try {
-    return await handle.readFile('utf8');
-  } finally {
-    await handle.close();
-  }
+  await using handle = await openRecord(file, mostBytes);
+  return await handle.readFile('utf8');
 }
 
 /** Piece by piece. @throws DepotError unavailable that names it */
