@@ -1,11 +1,5 @@
 import * as v from 'valibot';
-import {
-  described,
-  integer,
-  jsonOperation,
-  titled,
-  type FeatureDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 
 const entryStatus = v.pipe(
   v.looseObject({
@@ -19,30 +13,30 @@ const entryStatus = v.pipe(
   v.title('EntryStatus'),
 );
 
-const entryError = titled('EntryError', {
+const entryError = api.titled('EntryError', {
   app: v.string(),
-  code: described('404: it has no entry script; 500: that failed', integer),
+  code: api.described('404: it has no entry script; 500: that failed', api.integer),
   msg: v.string(),
 });
 
-const entryAnswer = titled('EntryAnswer', {
-  code: integer,
+const entryAnswer = api.titled('EntryAnswer', {
+  code: api.integer,
   status: v.array(entryStatus),
   errors: v.array(entryError),
 });
 
-const configured = titled('Configured', { code: integer, configured: v.boolean() });
+const configured = api.titled('Configured', { code: api.integer, configured: v.boolean() });
 
-export const APP_STATUS_DOCUMENTATION: FeatureDocumentation = {
+export const APP_STATUS_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Apps',
   description: 'Whether apps are configured, whether they run, and where their pages are.',
   operations: {
-    'GET admin/store/configured': jsonOperation('isConfigured', {
+    'GET admin/store/configured': api.jsonOperation('isConfigured', {
       description: 'whether the configuration file is there',
       schema: configured,
       example: { code: 200, configured: true },
     }),
-    'POST admin/store/entrysh': jsonOperation('getEntries', {
+    'POST admin/store/entrysh': api.jsonOperation('getEntries', {
       description: 'one item for each app that said how it is, and one for each that did not',
       schema: entryAnswer,
       example: {

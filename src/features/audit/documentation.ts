@@ -1,12 +1,5 @@
 import * as v from 'valibot';
-import {
-  described,
-  integer,
-  jsonOperation,
-  optional,
-  titled,
-  type FeatureDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 
 const differing = v.array(
   v.object({
@@ -21,23 +14,23 @@ export type Differing = v.InferOutput<typeof differing>[number];
 const listener = v.object({
   protocol: v.picklist(['tcp', 'udp']),
   address: v.string(),
-  port: integer,
-  pid: integer,
+  port: api.integer,
+  pid: api.integer,
   /** File of the program that listens, and the script if it only runs one. */
   program: v.string(),
 });
 export type Listener = v.InferOutput<typeof listener>;
 
-const verification = titled('Verification', {
-  files: described('that packages have on record', integer),
+const verification = api.titled('Verification', {
+  files: api.described('that packages have on record', api.integer),
   differing,
-  configuration: described('what its owner may change, and did', differing),
-  set_id: described("files of no package that run with another's rights", v.array(v.string())),
-  unseen: optional(
+  configuration: api.described('what its owner may change, and did', differing),
+  set_id: api.described("files of no package that run with another's rights", v.array(v.string())),
+  unseen: api.optional(
     'folders with so much in them that not all of it was looked at',
     v.array(v.string()),
   ),
-  listeners: described('programs of no package that listen', v.array(listener)),
+  listeners: api.described('programs of no package that listen', v.array(listener)),
 });
 
 const bill = v.pipe(
@@ -49,23 +42,23 @@ const bill = v.pipe(
   v.title('BillOfMaterials'),
 );
 
-const affected = titled('Affected', {
+const affected = api.titled('Affected', {
   affected: v.array(
     v.object({
       id: v.string(),
       package: v.string(),
-      version: described('the installed one', v.string()),
+      version: api.described('the installed one', v.string()),
       fixed: v.optional(v.string()),
     }),
   ),
 });
 export type Affected = v.InferOutput<typeof affected>['affected'][number];
 
-export const AUDIT_DOCUMENTATION: FeatureDocumentation = {
+export const AUDIT_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Audit',
   description: 'Whether the device is what its packages made it.',
   operations: {
-    'GET admin/system/verify': jsonOperation('verifyDevice', {
+    'GET admin/system/verify': api.jsonOperation('verifyDevice', {
       description: 'what differs; the end of the connection ends the look',
       schema: verification,
       example: {
@@ -76,12 +69,12 @@ export const AUDIT_DOCUMENTATION: FeatureDocumentation = {
         listeners: [],
       },
     }),
-    'GET admin/system/sbom': jsonOperation('listComponents', {
+    'GET admin/system/sbom': api.jsonOperation('listComponents', {
       description: 'CycloneDX 1.6',
       schema: bill,
       example: { bomFormat: 'CycloneDX', specVersion: '1.6', components: [] },
     }),
-    'POST admin/system/advisories': jsonOperation('matchAdvisories', {
+    'POST admin/system/advisories': api.jsonOperation('matchAdvisories', {
       description: 'those that concern an installed version',
       schema: affected,
       example: {

@@ -1,41 +1,32 @@
 import * as v from 'valibot';
-import {
-  described,
-  integer,
-  jsonOperation,
-  optional,
-  titled,
-  unixSeconds,
-  whether,
-  type FeatureDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 
-const container = titled('Container', {
+const container = api.titled('Container', {
   id: v.string(),
   name: v.string(),
   image: v.string(),
-  state: described("the engine's word: running, exited, restarting …", v.string()),
-  ports: described(
+  state: api.described("the engine's word: running, exited, restarting …", v.string()),
+  ports: api.described(
     '`0.0.0.0:8096->8096/tcp`; one that leads nowhere is `8096/tcp`',
     v.array(v.string()),
   ),
-  project: optional('of compose', v.string()),
-  app: optional('the installed app that it belongs to', v.string()),
-  restarts: optional('by the engine, since it was made', integer),
-  created_at: unixSeconds,
-  image_bytes: v.optional(integer),
+  project: api.optional('of compose', v.string()),
+  app: api.optional('the installed app that it belongs to', v.string()),
+  restarts: api.optional('by the engine, since it was made', api.integer),
+  created_at: api.unixSeconds,
+  image_bytes: v.optional(api.integer),
 });
 
-const containers = titled('Containers', {
-  engine: whether('whether a container engine answers'),
+const containers = api.titled('Containers', {
+  engine: api.whether('whether a container engine answers'),
   containers: v.array(container),
 });
 
-export const CONTAINERS_DOCUMENTATION: FeatureDocumentation = {
+export const CONTAINERS_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Containers',
   description: 'What runs in containers; those of an app go with it.',
   operations: {
-    'GET admin/system/containers': jsonOperation('listContainers', {
+    'GET admin/system/containers': api.jsonOperation('listContainers', {
       description: 'all containers; none if no engine answers within seconds',
       schema: containers,
       example: {

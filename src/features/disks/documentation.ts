@@ -1,39 +1,32 @@
 import * as v from 'valibot';
-import {
-  described,
-  integer,
-  jsonOperation,
-  optional,
-  titled,
-  type FeatureDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 
 const keys = {
   dev: v.string(),
   uuid: v.string(),
   version: v.string(),
   label: v.string(),
-  mount: described('empty if it is not mounted', v.string()),
+  mount: api.described('empty if it is not mounted', v.string()),
   type: v.string(),
-  size: described('such as 238.46 GB, of 1024 to the step', v.string()),
+  size: api.described('such as 238.46 GB, of 1024 to the step', v.string()),
 };
 
-const blockDevice = titled('BlockDevice', keys);
+const blockDevice = api.titled('BlockDevice', keys);
 export type DiskItem = v.InferOutput<typeof blockDevice>;
 
-const disk = titled('Disk', {
+const disk = api.titled('Disk', {
   ...keys,
-  total_bytes: v.optional(integer),
-  used_bytes: v.optional(integer),
-  free_bytes: optional('what programs can use', integer),
+  total_bytes: v.optional(api.integer),
+  used_bytes: v.optional(api.integer),
+  free_bytes: api.optional('what programs can use', api.integer),
   mounts: v.array(v.string()),
 });
 export type DiskWithSpace = v.InferOutput<typeof disk>;
 
-const disks = titled('Disks', { code: integer, data: v.record(v.string(), disk) });
+const disks = api.titled('Disks', { code: api.integer, data: v.record(v.string(), disk) });
 
-const blockDevices = titled('BlockDevices', {
-  code: integer,
+const blockDevices = api.titled('BlockDevices', {
+  code: api.integer,
   msg: v.string(),
   data: v.record(v.string(), blockDevice),
 });
@@ -48,11 +41,11 @@ const EXAMPLE_DEVICE = {
   size: '238.46 GB',
 };
 
-export const DISKS_DOCUMENTATION: FeatureDocumentation = {
+export const DISKS_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Disks',
   description: 'Devices with a file system or a mount.',
   operations: {
-    'GET admin/store/get_block_devices': jsonOperation('listBlockDevices', {
+    'GET admin/store/get_block_devices': api.jsonOperation('listBlockDevices', {
       description: 'the devices by kernel name',
       schema: blockDevices,
       example: {
@@ -61,7 +54,7 @@ export const DISKS_DOCUMENTATION: FeatureDocumentation = {
         data: { sda1: EXAMPLE_DEVICE },
       },
     }),
-    'GET admin/system/disks': jsonOperation('listDisks', {
+    'GET admin/system/disks': api.jsonOperation('listDisks', {
       description: 'the devices by kernel name; without bytes if they are not mounted',
       schema: disks,
       example: {

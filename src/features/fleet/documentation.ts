@@ -1,42 +1,33 @@
 import * as v from 'valibot';
-import {
-  integer,
-  jsonOperation,
-  optional,
-  titled,
-  unixSeconds,
-  whether,
-  type FeatureDocumentation,
-  type OperationDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 
-const action = titled('FleetAction', {
+const action = api.titled('FleetAction', {
   id: v.string(),
   title: v.string(),
   state: v.picklist(['offered', 'downloading', 'waiting', 'asking', 'installing', 'ended']),
   result: v.optional(v.picklist(['success', 'failure', 'canceled', 'downloaded'])),
   message: v.optional(v.string()),
   error_code: v.optional(v.string()),
-  is_reported: whether('whether the server has its end'),
+  is_reported: api.whether('whether the server has its end'),
   task_id: v.optional(v.string()),
-  downloaded_bytes: v.optional(integer),
-  total_bytes: v.optional(integer),
+  downloaded_bytes: v.optional(api.integer),
+  total_bytes: v.optional(api.integer),
 });
 
 /** What the page and `depotctl fleet` show. */
 export type FleetStatus = v.InferOutput<typeof status>;
 export type ActionStatus = v.InferOutput<typeof action>;
 
-const status = titled('FleetStatus', {
+const status = api.titled('FleetStatus', {
   is_configured: v.boolean(),
-  is_on: whether('whether the server may act on this device'),
+  is_on: api.whether('whether the server may act on this device'),
   server: v.optional(v.string()),
   controller_id: v.optional(v.string()),
-  polled_at: v.optional(unixSeconds),
-  next_poll_at: v.optional(unixSeconds),
-  interval_s: v.optional(integer),
+  polled_at: v.optional(api.unixSeconds),
+  next_poll_at: v.optional(api.unixSeconds),
+  interval_s: v.optional(api.integer),
   last_error: v.optional(v.string()),
-  action: optional('the one under way, or the last one', action),
+  action: api.optional('the one under way, or the last one', action),
 });
 
 const EXAMPLE = {
@@ -60,9 +51,9 @@ const EXAMPLE = {
 
 function statusOperation(
   operationId: string,
-  refusals?: OperationDocumentation['refusals'],
-): OperationDocumentation {
-  return jsonOperation(operationId, {
+  refusals?: api.OperationDocumentation['refusals'],
+): api.OperationDocumentation {
+  return api.jsonOperation(operationId, {
     ...(refusals && { refusals }),
     description: 'the fleet server, the last poll and the action',
     schema: status,
@@ -72,7 +63,7 @@ function statusOperation(
 
 const NO_SERVER = { 404: 'there is no fleet server' };
 
-export const FLEET_DOCUMENTATION: FeatureDocumentation = {
+export const FLEET_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Fleet',
   description: 'The server that rolls out to this device among many.',
   operations: {

@@ -1,12 +1,12 @@
-import type { PassedInterface } from '../../http/openapi/documentation.ts';
+import type * as api from '../../http/openapi/documentation.ts';
 import type { JsonObject } from '../../http/openapi/schemas.ts';
 import { ROUTES, type Route } from './routes.ts';
 
 const TAG = 'Forge';
 
 /** Below the API root. Parameters and bodies are the forge's own, which describes them itself. */
-export function describeForge(apiRoot: string): PassedInterface {
-  const paths: PassedInterface['paths'] = {};
+export function describeForge(apiRoot: string): api.PassedInterface {
+  const paths: api.PassedInterface['paths'] = {};
   for (const route of ROUTES) {
     for (const path of pathsOf(route)) {
       const whole = `${apiRoot}${path}`;

@@ -1,6 +1,6 @@
-import { ETAG, type FeatureDocumentation } from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 
-export const ICONS_DOCUMENTATION: FeatureDocumentation = {
+export const ICONS_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Icons',
   description: 'Pictures of apps, from the device itself.',
   operations: {
@@ -8,7 +8,7 @@ export const ICONS_DOCUMENTATION: FeatureDocumentation = {
       operationId: 'getIcon',
       answers: {
         200: {
-          headers: ETAG,
+          headers: api.ETAG,
           description:
             'the picture; its type goes by its content, or is application/octet-stream if Accept ' +
             'names that and no picture',

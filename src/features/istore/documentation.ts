@@ -1,18 +1,9 @@
 import * as v from 'valibot';
-import {
-  ATTACHED,
-  described,
-  integer,
-  jsonOperation,
-  taskOperation,
-  titled,
-  whether,
-  type FeatureDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 
 const done = {
   description: 'it is kept',
-  schema: titled('IstoreDone', { code: integer, msg: v.string() }),
+  schema: api.titled('IstoreDone', { code: api.integer, msg: v.string() }),
   example: { code: 200, msg: 'Success' },
 };
 
@@ -22,7 +13,7 @@ const list = {
   example: { code: 200, msg: '["app-meta-notes"]' },
 };
 
-const userConfig = titled('IstoreConfig', {
+const userConfig = api.titled('IstoreConfig', {
   hide_docker: v.boolean(),
   ignore_arch: v.boolean(),
   ipv4: v.boolean(),
@@ -31,49 +22,52 @@ const userConfig = titled('IstoreConfig', {
   channel: v.optional(v.string()),
 });
 
-const legacy = titled('IstoreLegacy', {
-  seen: whether('iStore is installed'),
-  records: described('uploads that it recorded; run_records lists them', integer),
+const legacy = api.titled('IstoreLegacy', {
+  seen: api.whether('iStore is installed'),
+  records: api.described('uploads that it recorded; run_records lists them', api.integer),
   last_path: v.optional(v.string()),
   feeds: v.array(
     v.object({
       name: v.string(),
       url: v.string(),
-      mirrors: described('the same elsewhere, asked first', v.array(v.string())),
-      is_there: whether("among the device's feeds"),
+      mirrors: api.described('the same elsewhere, asked first', v.array(v.string())),
+      is_there: api.whether("among the device's feeds"),
     }),
   ),
-  checks_signatures: whether('the device checks signatures of lists'),
+  checks_signatures: api.whether('the device checks signatures of lists'),
 });
 
 /** What iStore left on the device, for who comes from it. */
 export type IstoreLegacy = v.InferOutput<typeof legacy>;
 
-export const ISTORE_DOCUMENTATION: FeatureDocumentation = {
+export const ISTORE_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'iStore',
   description: "What iStore's own page asks for beside the store's operations.",
   operations: {
-    'POST admin/store/toggle_docker': jsonOperation('toggleDocker', done),
-    'POST admin/store/toggle_arch': jsonOperation('toggleArchitecture', done),
-    'POST admin/store/toggle_ipv4': jsonOperation('toggleIpv4', done),
-    'GET admin/store/get_support_backup_features': jsonOperation('getBackupKinds', list),
-    'POST admin/store/light_backup': jsonOperation('lightBackup', done),
+    'POST admin/store/toggle_docker': api.jsonOperation('toggleDocker', done),
+    'POST admin/store/toggle_arch': api.jsonOperation('toggleArchitecture', done),
+    'POST admin/store/toggle_ipv4': api.jsonOperation('toggleIpv4', done),
+    'GET admin/store/get_support_backup_features': api.jsonOperation('getBackupKinds', list),
+    'POST admin/store/light_backup': api.jsonOperation('lightBackup', done),
     'GET admin/store/get_light_backup_file': {
       operationId: 'getLightBackup',
       answers: {
-        200: { description: 'the set', contentType: 'application/gzip', headers: ATTACHED },
+        200: { description: 'the set', contentType: 'application/gzip', headers: api.ATTACHED },
       },
       refusals: { 404: 'there is no backup yet' },
     },
-    'POST admin/store/light_restore': taskOperation('lightRestore'),
-    'GET admin/store/get_backup_app_list_file_path': jsonOperation('getBackupAppListPath', done),
-    'GET admin/store/get_backup_app_list': jsonOperation('getBackupAppList', list),
-    'POST admin/store/local_backup': taskOperation('localBackup'),
-    'POST admin/store/local_restore': taskOperation('localRestore'),
-    'GET admin/store/get_available_backup_file_list': jsonOperation('getBackupFiles', list),
-    'POST admin/store/set_local_backup_dir_path': jsonOperation('setBackupFolder', done),
-    'GET admin/store/get_local_backup_dir_path': jsonOperation('getBackupFolder', done),
-    'GET admin/store/istore': jsonOperation('getIstoreLegacy', {
+    'POST admin/store/light_restore': api.taskOperation('lightRestore'),
+    'GET admin/store/get_backup_app_list_file_path': api.jsonOperation(
+      'getBackupAppListPath',
+      done,
+    ),
+    'GET admin/store/get_backup_app_list': api.jsonOperation('getBackupAppList', list),
+    'POST admin/store/local_backup': api.taskOperation('localBackup'),
+    'POST admin/store/local_restore': api.taskOperation('localRestore'),
+    'GET admin/store/get_available_backup_file_list': api.jsonOperation('getBackupFiles', list),
+    'POST admin/store/set_local_backup_dir_path': api.jsonOperation('setBackupFolder', done),
+    'GET admin/store/get_local_backup_dir_path': api.jsonOperation('getBackupFolder', done),
+    'GET admin/store/istore': api.jsonOperation('getIstoreLegacy', {
       description: 'what is there to be taken over',
       schema: legacy,
       example: {
@@ -91,12 +85,12 @@ export const ISTORE_DOCUMENTATION: FeatureDocumentation = {
         checks_signatures: true,
       },
     }),
-    'GET admin/store/features': jsonOperation('getIstoreFeatures', {
+    'GET admin/store/features': api.jsonOperation('getIstoreFeatures', {
       description: 'what the page shows buttons for',
       schema: v.array(v.string()),
       example: ['docker', 'luci-js'],
     }),
-    'GET admin/store/user_config': jsonOperation('getIstoreConfig', {
+    'GET admin/store/user_config': api.jsonOperation('getIstoreConfig', {
       description: 'the options that the page knows',
       schema: userConfig,
       example: { hide_docker: false, ignore_arch: false, ipv4: false, super_arch: 'aarch64' },

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { jsonOperation, type FeatureDocumentation } from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 
 const NO_LOGIN = { 404: 'main.auth has no such log-in' };
 const WRONG = {
@@ -7,7 +7,7 @@ const WRONG = {
   429: 'too many wrong attempts',
 };
 
-export const LOGIN_DOCUMENTATION: FeatureDocumentation = {
+export const LOGIN_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Log-in',
   description: 'Sessions, where `main.auth` is `panel` or `password`.',
   operations: {
@@ -34,7 +34,7 @@ export const LOGIN_DOCUMENTATION: FeatureDocumentation = {
       isRefusedByPage: true,
       refusals: { ...WRONG, ...NO_LOGIN },
     },
-    'GET admin/ticket': jsonOperation('getTicket', {
+    'GET admin/ticket': api.jsonOperation('getTicket', {
       description: 'good once, within 30 s, as the parameter ticket of that address',
       schema: v.object({ ticket: v.string() }),
       example: { ticket: 'pVQmT3b1yTQm0Ck2yq8wJw0m5n5cB0aV' },

@@ -1,30 +1,20 @@
 import * as v from 'valibot';
-import {
-  ETAG,
-  described,
-  jsonOperation,
-  optional,
-  taskOperation,
-  taskResult,
-  titled,
-  unixSeconds,
-  type FeatureDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 import { metaFile } from '../../package-management/apps/app-meta.ts';
 
 const { version, ...others } = metaFile.entries;
 /** Keys of the app's meta file that nothing here knows pass through. */
 const metaKeys = {
   ...others,
-  entry: optional("address of the app's page", v.string()),
-  broken: optional('its meta file cannot be read', v.boolean()),
+  entry: api.optional("address of the app's page", v.string()),
+  broken: api.optional('its meta file cannot be read', v.boolean()),
 };
 
 const app = v.pipe(
   v.looseObject({
     name: v.string(),
     version,
-    time: described('when it was installed, Unix seconds', unixSeconds),
+    time: api.described('when it was installed, Unix seconds', api.unixSeconds),
     ...metaKeys,
   }),
   v.title('App'),
@@ -35,7 +25,7 @@ const packageStatus = v.pipe(
     installed: v.boolean(),
     name: v.optional(v.string()),
     version,
-    time: v.optional(unixSeconds),
+    time: v.optional(api.unixSeconds),
     ...metaKeys,
   }),
   v.title('PackageStatus'),
@@ -59,16 +49,16 @@ const HELD = {
   refusals: { 404: 'it is not installed', 409: 'a task changes packages' },
 } as const;
 
-export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
+export const PACKAGES_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Packages',
   description: 'What is installed, and the tasks that change it.',
   operations: {
-    'GET admin/store/token': jsonOperation('getToken', {
+    'GET admin/store/token': api.jsonOperation('getToken', {
       description: 'the token of this session',
-      schema: titled('Token', {
+      schema: api.titled('Token', {
         token: v.string(),
-        may_write: optional('false if the session may only read', v.boolean()),
-        panel_url: optional(
+        may_write: api.optional('false if the session may only read', v.boolean()),
+        panel_url: api.optional(
           "with `panel_url=1`: where the panel's web server answers, for an `entry` that names " +
             'no host: `/` if the request came through it; left out if it is not known',
           v.string(),
@@ -76,30 +66,30 @@ export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
       }),
       example: { token: '5d2f7c1e9b3a48d6' },
     }),
-    'GET admin/store/installed': jsonOperation('listInstalled', {
+    'GET admin/store/installed': api.jsonOperation('listInstalled', {
       description: 'the installed apps',
-      headers: ETAG,
+      headers: api.ETAG,
       schema: v.array(app),
       example: [EXAMPLE_APP],
     }),
-    'GET admin/store/status': jsonOperation('getPackageStatus', {
-      headers: ETAG,
+    'GET admin/store/status': api.jsonOperation('getPackageStatus', {
+      headers: api.ETAG,
       description: 'the app or package; only `installed` if it is not known',
       schema: packageStatus,
       example: { ...EXAMPLE_APP, installed: true },
     }),
-    'POST admin/store/install': taskOperation('installPackage'),
-    'POST admin/store/autoconf': taskOperation('configurePackage'),
-    'POST admin/store/remove': taskOperation('removePackage'),
-    'POST admin/store/upgrade': taskOperation('upgradePackage', {
+    'POST admin/store/install': api.taskOperation('installPackage'),
+    'POST admin/store/autoconf': api.taskOperation('configurePackage'),
+    'POST admin/store/remove': api.taskOperation('removePackage'),
+    'POST admin/store/upgrade': api.taskOperation('upgradePackage', {
       needsEither: ['package', 'all'],
     }),
-    'POST admin/store/update': taskOperation('updateLists'),
-    'POST admin/store/hold': jsonOperation('holdPackage', HELD),
-    'POST admin/store/release': jsonOperation('releasePackage', HELD),
-    'GET admin/store/log': jsonOperation('getNewestLog', {
+    'POST admin/store/update': api.taskOperation('updateLists'),
+    'POST admin/store/hold': api.jsonOperation('holdPackage', HELD),
+    'POST admin/store/release': api.jsonOperation('releasePackage', HELD),
+    'GET admin/store/log': api.jsonOperation('getNewestLog', {
       description: 'code 206 while it runs, then its exit code; the end of its log',
-      schema: taskResult,
+      schema: api.taskResult,
       example: { code: 0, stdout: 'Configuring adfilter.\n', stderr: '' },
     }),
   },

@@ -1,113 +1,103 @@
 import * as v from 'valibot';
-import {
-  ETAG,
-  described,
-  integer,
-  jsonOperation,
-  optional,
-  titled,
-  unixSeconds,
-  whether,
-  type FeatureDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 import { STOPS } from '../../package-management/system-packages.ts';
 
 const texts = v.array(v.string());
 
-const bytes = v.pipe(integer, v.minValue(0));
+const bytes = v.pipe(api.integer, v.minValue(0));
 
 const itemKeys = {
-  name: described('of the app or the package', v.string()),
+  name: api.described('of the app or the package', v.string()),
   kind: v.picklist(['app', 'package']),
   title: v.string(),
-  version: described('the best that feeds offer; the installed one if none does', v.string()),
-  installed_version: optional('if it is installed', v.string()),
-  is_upgradable: whether('a newer version is offered, of an app or of a package that it names'),
-  is_auto: optional('it came as a dependency', v.boolean()),
-  is_held: optional('its owner keeps it at its version', v.boolean()),
-  is_system: optional('the firmware brought it, or the device stands on it', v.boolean()),
-  is_of_firmware: optional(
+  version: api.described('the best that feeds offer; the installed one if none does', v.string()),
+  installed_version: api.optional('if it is installed', v.string()),
+  is_upgradable: api.whether('a newer version is offered, of an app or of a package that it names'),
+  is_auto: api.optional('it came as a dependency', v.boolean()),
+  is_held: api.optional('its owner keeps it at its version', v.boolean()),
+  is_system: api.optional('the firmware brought it, or the device stands on it', v.boolean()),
+  is_of_firmware: api.optional(
     'the firmware brought it: a newer version comes with the next firmware',
     v.boolean(),
   ),
-  description: described('plain text; in lists its first 1000 characters', v.string()),
-  description_en: optional('of an installed app that also says it in English', v.string()),
+  description: api.described('plain text; in lists its first 1000 characters', v.string()),
+  description_en: api.optional('of an installed app that also says it in English', v.string()),
   section: v.optional(v.string()),
   tags: texts,
-  download_bytes: optional('size of its package file; of an app, of its meta package', bytes),
-  installed_bytes: optional(
+  download_bytes: api.optional('size of its package file; of an app, of its meta package', bytes),
+  installed_bytes: api.optional(
     'of its files; of an installed app, what its removal frees; of another app, of its meta ' +
       'package alone: `plan` says what its installation takes',
     bytes,
   ),
-  feed: optional('the feed of `version`', v.string()),
-  has_icon: whether('`icon` has a picture of that name'),
-  time: optional('when it was installed, else when it was built', unixSeconds),
-  broken: optional('it is half installed, or its meta file cannot be read', v.boolean()),
-  entry: optional(
+  feed: api.optional('the feed of `version`', v.string()),
+  has_icon: api.whether('`icon` has a picture of that name'),
+  time: api.optional('when it was installed, else when it was built', api.unixSeconds),
+  broken: api.optional('it is half installed, or its meta file cannot be read', v.boolean()),
+  entry: api.optional(
     'of an installed application of LuCI: the path of its page below `/cgi-bin/luci/`',
     v.string(),
   ),
 };
 
-const item = titled('Item', itemKeys);
+const item = api.titled('Item', itemKeys);
 
 /** An app or a package, as lists and details show it; a key that has nothing to say is left out. */
 export type Item = v.InferOutput<typeof item>;
 
-const page = titled('ItemPage', {
+const page = api.titled('ItemPage', {
   lists: v.object({
-    state: described(
+    state: api.described(
       'old: a week and more; missing: of no feed, as after a boot',
       v.picklist(['fresh', 'old', 'missing']),
     ),
-    updated_at: optional('of the oldest list', unixSeconds),
-    missing: optional('feeds that are on and have no list beside others', v.array(v.string())),
-    update_every_h: optional('hours between two fetches by itself; absent: never', integer),
+    updated_at: api.optional('of the oldest list', api.unixSeconds),
+    missing: api.optional('feeds that are on and have no list beside others', v.array(v.string())),
+    update_every_h: api.optional('hours between two fetches by itself; absent: never', api.integer),
   }),
-  total: described('items on all pages together', integer),
-  suggestion: optional(
+  total: api.described('items on all pages together', api.integer),
+  suggestion: api.optional(
     'of a search that finds nothing: its words, spelled so that they find something',
     v.string(),
   ),
-  page: integer,
-  per_page: integer,
+  page: api.integer,
+  per_page: api.integer,
   items: v.array(item),
 });
 
 export type ItemPage = v.InferOutput<typeof page>;
 
-const details = titled('Details', {
+const details = api.titled('Details', {
   ...itemKeys,
-  versions: described(
+  versions: api.described(
     'what feeds offer, the newest first',
     v.array(
       v.object({
         version: v.string(),
         feed: v.string(),
-        download_bytes: optional('size of the package file', bytes),
+        download_bytes: api.optional('size of the package file', bytes),
       }),
     ),
   ),
-  depends: described(
+  depends: api.described(
     'of the installed version, else of the best; of each list one will do',
     v.array(texts),
   ),
-  required_by: described('installed packages that depend on it', texts),
+  required_by: api.described('installed packages that depend on it', texts),
   conflicts: v.optional(texts),
   provides: v.optional(texts),
   homepage: v.optional(v.string()),
   license: v.optional(v.string()),
   maintainer: v.optional(v.string()),
-  files: optional(
+  files: api.optional(
     'on the device; of an app with those of the packages that it names',
-    v.object({ count: integer, bytes: integer }),
+    v.object({ count: api.integer, bytes: api.integer }),
   ),
-  config: optional('paths of its configuration files', texts),
-  services: optional('names of its init scripts', texts),
-  is_running: optional('one of its services runs; absent if procd knows none', v.boolean()),
-  installed_at: v.optional(unixSeconds),
-  task_id: optional('of the task that brought it, if it is still on record', v.string()),
+  config: api.optional('paths of its configuration files', texts),
+  services: api.optional('names of its init scripts', texts),
+  is_running: api.optional('one of its services runs; absent if procd knows none', v.boolean()),
+  installed_at: v.optional(api.unixSeconds),
+  task_id: api.optional('of the task that brought it, if it is still on record', v.string()),
   stops: v.optional(STOPS),
 });
 
@@ -134,12 +124,12 @@ const EXAMPLE_ITEM = {
   time: 1_795_000_000,
 };
 
-export const STORE_DOCUMENTATION: FeatureDocumentation = {
+export const STORE_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Store',
   description: 'What feeds offer and what is installed, as one list.',
   operations: {
-    'GET admin/store/available': jsonOperation('listAvailable', {
-      headers: ETAG,
+    'GET admin/store/available': api.jsonOperation('listAvailable', {
+      headers: api.ETAG,
       description: 'a page of the list; none beyond the last one',
       schema: page,
       example: {
@@ -150,8 +140,8 @@ export const STORE_DOCUMENTATION: FeatureDocumentation = {
         lists: { state: 'fresh', updated_at: 1_795_000_000, update_every_h: 24 },
       },
     }),
-    'GET admin/store/details': jsonOperation('getDetails', {
-      headers: ETAG,
+    'GET admin/store/details': api.jsonOperation('getDetails', {
+      headers: api.ETAG,
       refusals: { 404: 'nothing of that name is installed or offered' },
       description: 'all about the app, or the package if there is no such app',
       schema: details,

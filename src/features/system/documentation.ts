@@ -1,39 +1,30 @@
 import * as v from 'valibot';
-import {
-  ETAG,
-  described,
-  integer,
-  jsonOperation,
-  optional,
-  titled,
-  unixSeconds,
-  type FeatureDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 
-const identity = titled('Device', { uid: v.string(), arch: v.string(), version: v.string() });
+const identity = api.titled('Device', { uid: v.string(), arch: v.string(), version: v.string() });
 
 const lines = v.optional(v.array(v.string()));
 
 const health = v.pipe(
   v.looseObject({
     status: v.picklist(['ok', 'failing']),
-    reasons: optional('what keeps it from its work, a sentence each', v.array(v.string())),
+    reasons: api.optional('what keeps it from its work, a sentence each', v.array(v.string())),
     version: v.string(),
-    uptime_s: integer,
-    rss_bytes: integer,
-    damaged_tasks: optional(
+    uptime_s: api.integer,
+    rss_bytes: api.integer,
+    damaged_tasks: api.optional(
       'tasks whose records were damaged',
       v.array(v.object({ task_id: v.string(), reason: v.string() })),
     ),
-    broken_packages: described('packages that apk marks as broken', lines),
-    unreadable_feeds: described('`FILE:LINE: REASON`', lines),
+    broken_packages: api.described('packages that apk marks as broken', lines),
+    unreadable_feeds: api.described('`FILE:LINE: REASON`', lines),
     forge: v.optional(
       v.object({
         configured: v.boolean(),
         reachable: v.optional(v.boolean()),
-        reachedAt: v.optional(unixSeconds),
+        reachedAt: v.optional(api.unixSeconds),
         lastError: v.optional(v.string()),
-        failedAt: v.optional(unixSeconds),
+        failedAt: v.optional(api.unixSeconds),
       }),
     ),
     fleet: v.optional(v.looseObject({ configured: v.boolean() })),
@@ -44,39 +35,39 @@ const health = v.pipe(
 /** While the daemon stops, whatever is asked for is refused. */
 const failing = v.union([health, v.object({ code: v.literal(503), msg: v.string() })]);
 
-const bytes = described('bytes', integer);
+const bytes = api.described('bytes', api.integer);
 
-const deviceSummary = titled('DeviceSummary', {
-  model: optional("the maker's name for it", v.string()),
-  release: optional("the system's name and version", v.string()),
+const deviceSummary = api.titled('DeviceSummary', {
+  model: api.optional("the maker's name for it", v.string()),
+  release: api.optional("the system's name and version", v.string()),
   kernel: v.string(),
-  architecture: described('that packages are made for', v.string()),
-  uptime_s: integer,
-  load: described('of the last 1, 5 and 15 minutes', v.array(v.number())),
+  architecture: api.described('that packages are made for', v.string()),
+  uptime_s: api.integer,
+  load: api.described('of the last 1, 5 and 15 minutes', v.array(v.number())),
   memory: v.object({ total_bytes: bytes, available_bytes: bytes }),
   storage: v.array(
     v.object({
       mount: v.string(),
       total_bytes: bytes,
       free_bytes: bytes,
-      role: described(
+      role: api.described(
         'overlay: what changes a read-only system, such as packages',
         v.picklist(['system', 'overlay', 'data']),
       ),
     }),
   ),
-  package_manager: described('opkg or apk', v.string()),
-  depotd: described('the version of the daemon', v.string()),
+  package_manager: api.described('opkg or apk', v.string()),
+  depotd: api.described('the version of the daemon', v.string()),
 });
 export type DeviceSummary = v.InferOutput<typeof deviceSummary>;
 
-const doctorReport = titled('DoctorReport', {
+const doctorReport = api.titled('DoctorReport', {
   checks: v.array(
     v.object({
       id: v.string(),
       state: v.picklist(['ok', 'warning', 'error', 'skipped']),
       message: v.string(),
-      remedy: optional('what its owner can do', v.string()),
+      remedy: api.optional('what its owner can do', v.string()),
     }),
   ),
 });
@@ -109,21 +100,21 @@ const EXAMPLE_CHECKS = [
 
 const EXAMPLE_HEALTH = { version: '0.1.0', uptime_s: 3600, rss_bytes: 56_623_104 };
 
-export const SYSTEM_DOCUMENTATION: FeatureDocumentation = {
+export const SYSTEM_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'System',
   description: 'The daemon and the device themselves.',
   operations: {
-    'GET admin/store/uid': jsonOperation('getDevice', {
+    'GET admin/store/uid': api.jsonOperation('getDevice', {
       description: 'the device',
       schema: identity,
       example: { uid: 'c1b9e3f05a7d', arch: 'aarch64_cortex-a53', version: '0.1.0' },
     }),
-    'GET admin/system/device': jsonOperation('describeDevice', {
+    'GET admin/system/device': api.jsonOperation('describeDevice', {
       description: 'the device as it is now',
       schema: deviceSummary,
       example: EXAMPLE_DEVICE,
     }),
-    'GET admin/system/doctor': jsonOperation('examineDevice', {
+    'GET admin/system/doctor': api.jsonOperation('examineDevice', {
       description: 'what each check found; one that fails is a warning, and the others go on',
       schema: doctorReport,
       example: { checks: EXAMPLE_CHECKS },
@@ -138,10 +129,10 @@ export const SYSTEM_DOCUMENTATION: FeatureDocumentation = {
         },
       },
     },
-    'GET openapi.json': jsonOperation('getInterface', {
+    'GET openapi.json': api.jsonOperation('getInterface', {
       description: 'this document',
       schema: v.pipe(v.looseObject({ openapi: v.string() }), v.title('Interface')),
-      headers: ETAG,
+      headers: api.ETAG,
       example: { openapi: '3.1.0' },
     }),
     'GET /healthz': {

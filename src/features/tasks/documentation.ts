@@ -1,14 +1,5 @@
 import * as v from 'valibot';
-import {
-  described,
-  integer,
-  jsonOperation,
-  optional,
-  titled,
-  unixSeconds,
-  whether,
-  type FeatureDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 import { PLACE_KINDS } from '../../package-management/undo/undo-record.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
 
@@ -19,56 +10,59 @@ const KINDS = [
   'self-upgrade',
 ] as const;
 
-const progress = titled('Progress', {
-  label: described('the step that it is at', v.string()),
-  done: described('steps', integer),
-  total: described('steps', integer),
-  percent: optional('of the step, if that can be told', v.number()),
+const progress = api.titled('Progress', {
+  label: api.described('the step that it is at', v.string()),
+  done: api.described('steps', api.integer),
+  total: api.described('steps', api.integer),
+  percent: api.optional('of the step, if that can be told', v.number()),
 });
 
 const task = v.pipe(
   v.object({
-    running: whether('whether it waits or runs'),
-    exit_code: optional('0 exactly if it is done; 404 for an unknown task', integer),
-    is_unknown: optional('there is no such task, or none any more', v.boolean()),
+    running: api.whether('whether it waits or runs'),
+    exit_code: api.optional('0 exactly if it is done; 404 for an unknown task', api.integer),
+    is_unknown: api.optional('there is no such task, or none any more', v.boolean()),
     command: v.optional(v.string()),
-    start: v.optional(unixSeconds),
-    stop: v.optional(unixSeconds),
+    start: v.optional(api.unixSeconds),
+    stop: v.optional(api.unixSeconds),
     state: v.optional(
       v.picklist(['queued', 'running', 'done', 'failed', 'stopped', 'interrupted']),
     ),
-    kind: optional(
+    kind: api.optional(
       'another one is of another version, and cannot be done by this one',
       v.union([v.picklist(KINDS), v.string()]),
     ),
-    package: optional('what it is about', v.string()),
+    package: api.optional('what it is about', v.string()),
     progress: v.optional(progress),
-    error: optional('why it failed, in one sentence', v.string()),
-    error_code: optional(
+    error: api.optional('why it failed, in one sentence', v.string()),
+    error_code: api.optional(
       'why, for programs. Each task that failed, was stopped or was interrupted has one',
       v.picklist(PROBLEM_CODES),
     ),
-    remedy: optional('what the owner can do about it, in one sentence', v.string()),
-    can_undo: optional('of a task that has changed packages or feeds', v.boolean()),
-    no_undo: optional('why not, in one sentence', v.string()),
-    kept_in: optional(
+    remedy: api.optional('what the owner can do about it, in one sentence', v.string()),
+    can_undo: api.optional('of a task that has changed packages or feeds', v.boolean()),
+    no_undo: api.optional('why not, in one sentence', v.string()),
+    kept_in: api.optional(
       'where what it replaced lies; memory is empty after a boot',
       v.picklist(PLACE_KINDS),
     ),
-    confirm_by: optional('it goes back by itself unless it is confirmed by then', unixSeconds),
-    backup: optional('the id of the backup that it made', v.string()),
-    report: optional(
+    confirm_by: api.optional(
+      'it goes back by itself unless it is confirmed by then',
+      api.unixSeconds,
+    ),
+    backup: api.optional('the id of the backup that it made', v.string()),
+    report: api.optional(
       'of a restore: what became of each package',
       v.array(
         v.object({
           package: v.string(),
           state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
-          as: optional('its name on this device', v.string()),
+          as: api.optional('its name on this device', v.string()),
           message: v.optional(v.string()),
         }),
       ),
     ),
-    packages: optional('names of the packages that it has changed', v.array(v.string())),
+    packages: api.optional('names of the packages that it has changed', v.array(v.string())),
   }),
   // JSON Schema has no word for it; the tests hold every answer to it.
   v.check(
@@ -92,16 +86,16 @@ const EXAMPLE_TASK = {
 
 const NO_TASK = { 404: 'there is no such task' };
 
-export const TASKS_DOCUMENTATION: FeatureDocumentation = {
+export const TASKS_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Tasks',
   description: 'What is done on the device, its state and its log.',
   operations: {
-    'GET admin/system/tasks': jsonOperation('pingTasks', {
+    'GET admin/system/tasks': api.jsonOperation('pingTasks', {
       description: 'an empty object',
-      schema: titled('Nothing', {}),
+      schema: api.titled('Nothing', {}),
       example: {},
     }),
-    'GET admin/system/tasks/status': jsonOperation('getTasks', {
+    'GET admin/system/tasks/status': api.jsonOperation('getTasks', {
       description: 'the task that `task_id` names; without it all tasks by their ids',
       schema: v.union([task, v.pipe(v.record(v.string(), task), v.title('Tasks'))]),
       example: EXAMPLE_TASK,

@@ -1,39 +1,31 @@
 import * as v from 'valibot';
-import {
-  described,
-  integer,
-  jsonOperation,
-  taskOperation,
-  titled,
-  unixSeconds,
-  type FeatureDocumentation,
-} from '../../http/openapi/documentation.ts';
+import * as api from '../../http/openapi/documentation.ts';
 
-const runRecord = titled('RunRecord', {
+const runRecord = api.titled('RunRecord', {
   id: v.string(),
-  ts: described('when it was sent, Unix seconds', unixSeconds),
+  ts: api.described('when it was sent, Unix seconds', api.unixSeconds),
   md5: v.string(),
-  file: described('the name that the sender gave it', v.string()),
+  file: api.described('the name that the sender gave it', v.string()),
 });
 
-const runRecords = titled('RunRecords', { code: integer, records: v.array(runRecord) });
+const runRecords = api.titled('RunRecords', { code: api.integer, records: v.array(runRecord) });
 
-const DONE = { schema: titled('Code', { code: integer }), example: { code: 0 } };
+const DONE = { schema: api.titled('Code', { code: api.integer }), example: { code: 0 } };
 
 const FILE_GONE = { 404: 'there is no such file, or it is of another session' };
 
-export const UPLOADS_DOCUMENTATION: FeatureDocumentation = {
+export const UPLOADS_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Uploads',
   description: 'Files that are sent to be installed, and undoing what they brought.',
   operations: {
-    'POST admin/store/upload': taskOperation('uploadFile'),
-    'POST admin/store/install_file': taskOperation('installHeldFile', { refusals: FILE_GONE }),
-    'POST admin/store/drop_file': jsonOperation('dropHeldFile', {
+    'POST admin/store/upload': api.taskOperation('uploadFile'),
+    'POST admin/store/install_file': api.taskOperation('installHeldFile', { refusals: FILE_GONE }),
+    'POST admin/store/drop_file': api.jsonOperation('dropHeldFile', {
       refusals: FILE_GONE,
       description: 'the file is gone',
       ...DONE,
     }),
-    'GET admin/store/run_records': jsonOperation('listUploads', {
+    'GET admin/store/run_records': api.jsonOperation('listUploads', {
       description: 'what was sent',
       schema: runRecords,
       example: {
@@ -48,8 +40,8 @@ export const UPLOADS_DOCUMENTATION: FeatureDocumentation = {
         ],
       },
     }),
-    'POST admin/store/unrun': taskOperation('undoUpload'),
-    'POST admin/store/del_record': jsonOperation('forgetUpload', {
+    'POST admin/store/unrun': api.taskOperation('undoUpload'),
+    'POST admin/store/del_record': api.jsonOperation('forgetUpload', {
       description: 'the record is gone',
       ...DONE,
     }),
