@@ -72,7 +72,7 @@ export async function fallAsleep(ownerSocket: string, log: Log): Promise<void> {
       return;
     }
     const argv: [string, ...string[]] = ['ubus', 'call', 'service', 'delete', '{"name":"depotd"}'];
-    const command = { argv, cwd: '/', environment: commandEnvironment() };
+    const command = { argv, environment: commandEnvironment() };
     const { exitCode, stderr } = await run(command, { timeoutMs: 10_000, maxBytes: 4096 });
     if (exitCode !== 0) throw new Error(`procd does not let it end: ${stderr.trim()}`);
   } catch (error) {

@@ -38,3 +38,17 @@ export function createByteReader(source: AsyncIterable<Buffer>) {
     },
   };
 }
+
+/** The pieces of a stream. @throws what `tooMany` makes, once they have more bytes than that */
+export async function* bounded<Piece extends Uint8Array>(
+  pieces: AsyncIterable<Piece>,
+  mostBytes: number,
+  tooMany: () => Error,
+): AsyncGenerator<Piece, void> {
+  let bytes = 0;
+  for await (const piece of pieces) {
+    bytes += piece.length;
+    if (bytes > mostBytes) throw tooMany();
+    yield piece;
+  }
+}

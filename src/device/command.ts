@@ -2,7 +2,8 @@
 export interface Command {
   argv: [string, ...string[]];
   environment: Record<string, string>;
-  cwd: string;
+  /** Working folder; default: `/`. */
+  cwd?: string;
   /** Paths whose file systems are written down behind a job's command (sync(1)). */
   writesDown?: readonly string[];
 }

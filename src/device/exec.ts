@@ -34,7 +34,7 @@ export async function startDetached(command: Command, outputDescriptor: number) 
 }
 
 /** Options of a start in a process group of its own, with no other environment. */
-function ownGroup({ cwd, environment: env }: Command) {
+function ownGroup({ cwd = '/', environment: env }: Command) {
   const bare = { extendEnv: false, detached: true, reject: false, buffer: false } as const;
   return { cwd, env, ...bare };
 }

@@ -24,7 +24,7 @@ export function createLogger({
       const lines = waiting;
       waiting = [];
       try {
-        const logger = await startDetached({ argv, environment, cwd: '/' }, 2);
+        const logger = await startDetached({ argv, environment }, 2);
         logger.finishInput(lines.map((line) => `${line}\n`).join(''));
         await logger.ended;
       } catch {

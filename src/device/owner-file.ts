@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { DepotError, reasonOf } from '../errors.ts';
 import { isDiskFull } from './disk/disk-full.ts';
 import { removeUnfinished, replaceFile, rewriteFile } from './durable-file.ts';
-import { MOST_LINKS, openTrustedFolder } from './private-folder.ts';
+import { isOfRoot, MOST_LINKS, openTrustedFolder } from './private-folder.ts';
 
 /** Largest file that owners edit by hand. */
 const MOST_BYTES = 1024 ** 2;
@@ -78,7 +78,7 @@ async function findFile(path: string): Promise<string> {
     const entry = await lstat(file).catch(() => undefined);
     if (entry === undefined || entry.isFile()) return file;
     if (!entry.isSymbolicLink()) throw unusable(path, 'it is no file');
-    if (entry.uid !== 0 && entry.uid !== process.getuid?.()) {
+    if (!isOfRoot(entry)) {
       throw unusable(path, `it is a link of the user ${entry.uid}`);
     }
     at = resolve(dirname(file), await readlink(file));

@@ -91,7 +91,7 @@ async function walk(
   { mayBeRenamed = false } = {},
 ): Promise<{ real: string; entry: Stats }> {
   const check = (at: string, entry: Stats): void => {
-    if (!isTrusted(entry)) throw unusable(path, `${at} belongs to the user ${entry.uid}`);
+    if (!isOfRoot(entry)) throw unusable(path, `${at} belongs to the user ${entry.uid}`);
     // Names in it are only as good as the folder itself.
     if (!mayBeRenamed && isForEverybody(entry) && (entry.mode & STICKY) === 0) {
       throw unusable(path, `everybody may rename what is in ${at}`);
@@ -109,7 +109,7 @@ async function walk(
     const madeAs = names.length > 0 && mode !== undefined ? 0o755 : mode;
     const entry = await entryAt(next, madeAs, isQuick(found)).catch(refusal(path));
     if (entry.isSymbolicLink()) {
-      if (!isTrusted(entry)) throw unusable(path, `${next} belongs to the user ${entry.uid}`);
+      if (!isOfRoot(entry)) throw unusable(path, `${next} belongs to the user ${entry.uid}`);
       links += 1;
       if (links > MOST_LINKS) throw unusable(path, 'too many links lead there');
       const target = await readlink(next);
@@ -151,7 +151,8 @@ export async function makeFolder(path: string, mode = 0o700): Promise<void> {
   });
 }
 
-function isTrusted({ uid }: Stats): boolean {
+/** Or this user's, who is root on a device. */
+export function isOfRoot({ uid }: Pick<Stats, 'uid'>): boolean {
   return uid === 0 || uid === process.getuid?.();
 }
 

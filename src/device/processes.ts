@@ -67,11 +67,7 @@ function bootId(): Promise<string> {
  * @returns undefined without descriptors or terminals: script(1) ends as if it knew no such option
  */
 async function canUseScript(environment: Record<string, string>): Promise<boolean | undefined> {
-  const probe: Command = {
-    argv: scriptOf('exit 7'),
-    environment: withShell(environment),
-    cwd: '/',
-  };
+  const probe: Command = { argv: scriptOf('exit 7'), environment: withShell(environment) };
   const { exitCode, stdout, stderr } = await run(probe, { timeoutMs: 5000, maxBytes: 4096 });
   if (exitCode === 7) return true;
   const isOther = /ENOENT|(invalid|unrecognized|unknown) option|usage:/i.test(stdout + stderr);
@@ -86,13 +82,13 @@ async function start(
   const descriptor = openSync(logFile, 'a', 0o600);
   try {
     const holder: Command = {
+      ...command,
       argv: ['/bin/sh', '-c', HOLDER, 'sh', isOnTerminal ? 'terminal' : '', exitFile, ...argv],
       environment: {
         ...environment,
         [JOB_VARIABLE]: jobId,
         DEPOTD_SYNC: (command.writesDown ?? []).join('\n'),
       },
-      cwd: command.cwd,
     };
     const { pid, say, finishInput, ended } = await startDetached(holder, descriptor);
     const abandon = async (): Promise<void> => {

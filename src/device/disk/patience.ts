@@ -82,23 +82,35 @@ export function shareAnswers<Answer>(
 const ANSWER_MS = 10_000;
 
 /**
- * @returns whether a folder's disk answers, the folder there or not; one that has not in time is
- *   not asked again before it does
+ * One that has not answered in time is not asked again before it does.
+ * @param onSilent told of it once
+ * @returns what asks the disk of a folder; undefined stands for no answer
  */
-export function createDiskAsking(): (folder: string) => Promise<boolean> {
+export function createPatience<Answer>(
+  ask: (folder: string) => Promise<Answer>,
+  onSilent: (folder: string) => void = () => undefined,
+): (folder: string) => Promise<Answer | undefined> {
   const silent = new Set<string>();
-  const ask = shareAnswers((folder) => {
-    const read = (): Promise<boolean> => readdir(folder).then(answered, answered);
-    return askDisk(folder, read).finally(() => silent.delete(folder));
-  });
   return async (folder) => {
-    if (silent.has(folder)) return false;
-    const isThere = await inTime(ask(folder), ANSWER_MS).catch(() => false);
-    if (isThere === undefined) silent.add(folder);
-    return isThere === true;
+    if (silent.has(folder)) return undefined;
+    const answer = askDisk(folder, () => ask(folder));
+    const found = await inTime(answer, ANSWER_MS).catch(() => undefined);
+    if (found !== undefined) return found;
+    onSilent(folder);
+    silent.add(folder);
+    const end = (): boolean => silent.delete(folder);
+    void answer.then(end, end);
+    return undefined;
   };
 }
 
-function answered(): boolean {
+/** @returns whether a folder's disk answers, the folder there or not */
+export function createDiskAsking(): (folder: string) => Promise<boolean> {
+  const read = (folder: string): Promise<true> => readdir(folder).then(answered, answered);
+  const answers = shareAnswers(createPatience(read));
+  return async (folder) => (await answers(folder)) === true;
+}
+
+function answered(): true {
   return true;
 }

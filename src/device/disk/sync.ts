@@ -15,12 +15,11 @@ export async function syncDisk(
   environment: Record<string, string>,
   paths: readonly string[],
 ): Promise<string | undefined> {
-  const command = { environment, cwd: '/' };
   const present = paths.filter((path) => existsSync(path));
-  const some = await run({ ...command, argv: ['sync', '-f', ...present] }, LIMITS);
+  const some = await run({ environment, argv: ['sync', '-f', ...present] }, LIMITS);
   if (some.exitCode === 0) return undefined;
   if (isShortage(some.error)) throw some.error;
-  const all = await run({ ...command, argv: ['sync'] }, LIMITS);
+  const all = await run({ environment, argv: ['sync'] }, LIMITS);
   const isUnknown =
     some.exitCode !== undefined && /invalid|unrecognized|unknown|usage/i.test(some.stderr);
   if (isUnknown && all.exitCode === 0) return undefined;

@@ -32,7 +32,7 @@ export function createAppFiles(paths: Paths, environment: Record<string, string>
       const file = entryScript(app);
       const isProgram = await isThere(file, constants.X_OK);
       const [program, ...words] = isProgram ? [file] : ['/bin/sh', file];
-      return run({ argv: [program, ...words, 'status', hostname], environment, cwd: '/' }, limits);
+      return run({ argv: [program, ...words, 'status', hostname], environment }, limits);
     },
   };
 }

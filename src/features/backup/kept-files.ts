@@ -66,6 +66,8 @@ async function expand({ onDevice }: Paths, word: string): Promise<string[]> {
 const MOST_PATTERN = 1024;
 /** Letters in brackets, stars, or any other letter. */
 const TOKEN = /\[[!^]?\]?[^\]]*\]|\*+|[^]/g;
+/** Stands for stars: a name has none. */
+const STAR = '/';
 
 /**
  * What stands between two stars is looked for once, where it comes first: a name may be made to
@@ -74,12 +76,7 @@ const TOKEN = /\[[!^]?\]?[^\]]*\]|\*+|[^]/g;
  */
 function patternOf(part: string): RegExp | undefined {
   if (part.length > MOST_PATTERN) return undefined;
-  const texts = [''];
-  for (const token of part.match(TOKEN) ?? []) {
-    if (token.startsWith('*')) texts.push('');
-    else texts.push(`${texts.pop() ?? ''}${expressionOf(token)}`);
-  }
-  const [first = '', ...others] = texts;
+  const [first = '', ...others] = part.replace(TOKEN, expressionOf).split(STAR);
   const last = others.pop();
   const between = others.map((text, index) => `(?=(.*?${text}))\\${index + 1}`).join('');
   try {
@@ -91,6 +88,7 @@ function patternOf(part: string): RegExp | undefined {
 
 function expressionOf(token: string): string {
   if (token === '?') return '.';
+  if (token.startsWith('*')) return STAR;
   const [, not, inside] = /^\[([!^]?)(.+)\]$/s.exec(token) ?? [];
   if (inside === undefined) return token.replace(/[.+^${}()|\\[\]]/, String.raw`\$&`);
   return `[${not === '' ? '' : '^'}${inside.replace(/[\\[\]^]/g, String.raw`\$&`)}]`;

@@ -98,7 +98,6 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
         return {
           argv: ['sh', '-c', SERVICES, 'services', tools.paths.root, ...disabled],
           environment: tools.scriptEnvironment,
-          cwd: '/',
         };
       }),
       plainAct('report', 'check the result', (context) => reportBack(tools, context)),

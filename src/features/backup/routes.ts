@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { constants } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open, rm, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import * as v from 'valibot';
+import { bounded } from '../../device/byte-reader.ts';
 import { DepotError } from '../../errors.ts';
 import { checkToken } from '../../http/guard.ts';
 import { receiveFile } from '../../http/multipart.ts';
@@ -159,18 +160,8 @@ async function receiveSet(
 export async function receiveInto(sets: Sets, content: AsyncIterable<Uint8Array>, room: number) {
   const received = await sets.receive();
   try {
-    const file = await open(received, 'wx', 0o600);
-    try {
-      let bytes = 0;
-      for await (const piece of content) {
-        bytes += piece.length;
-        if (bytes > room) throw tooLarge(room);
-        await file.writeFile(piece);
-      }
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    const pieces = bounded(content, room, () => tooLarge(room));
+    await writeFile(received, pieces, { flag: 'wx', mode: 0o600, flush: true });
     const { id } = await readSet(received);
     return { id, isNew: await sets.adopt(received, id) };
   } catch (error) {

@@ -2,12 +2,12 @@ import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { syncPath } from '../../device/durable-file.ts';
-import { createConcurrencyLimit, type ConcurrencyLimit } from '../../device/concurrency-limit.ts';
-import { askDisk, createDiskAsking, inTime } from '../../device/disk/patience.ts';
+import { createSequence } from '../../device/concurrency-limit.ts';
+import { createDiskAsking, createPatience } from '../../device/disk/patience.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { Notes } from '../../device/ports.ts';
-import { followTrusted, openTrustedFolder } from '../../device/private-folder.ts';
+import { followTrusted, isOfRoot, openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { newId, unixNow } from '../../jobs/job.ts';
@@ -32,8 +32,6 @@ export const RESERVE_BYTES = 2 * 1024 ** 2;
 const NOTE = 'backup-folders';
 const noted = v.fallback(v.array(v.string()), []);
 const MOST_FOLDERS = 8;
-/** Longest wait for a disk that lies still. */
-const ANSWER_MS = 10_000;
 const NAME = /^(?:depotd-backup-)?([0-9a-f]{32})(\.given)?\.tar\.gz$/;
 
 /** Limits of the sets that were made by themselves. */
@@ -49,12 +47,12 @@ const AUTOMATIC: readonly Manifest['reason'][] = ['removal', 'upgrade', 'self_up
 export function createSets(paths: Paths, notes: Notes, log: Log) {
   const own = join(paths.stateDir, 'backups');
   const folders = async (): Promise<string[]> => v.parse(noted, await notes.read(NOTE));
-  const setsElsewhere = createPatience(log);
+  const setsElsewhere = patientReader(log);
   const answers = createDiskAsking();
   const all = async (): Promise<StoredSet[]> => {
     const found = await setsIn(own, log);
     for (const folder of await folders()) {
-      found.push(...(await setsElsewhere(paths.onDevice(folder))));
+      found.push(...((await setsElsewhere(paths.onDevice(folder))) ?? []));
     }
     return found.sort((a, b) => b.manifest.made_at - a.manifest.made_at || b.storedAt - a.storedAt);
   };
@@ -140,29 +138,17 @@ export function createSets(paths: Paths, notes: Notes, log: Log) {
   };
 }
 
-const BUSY = 'cannot ask the disk: too many wait for it';
-
-/** Sets in a folder of another disk: one that has not answered yet is not asked again. */
-function createPatience(log: Log): (folder: string) => Promise<StoredSet[]> {
-  const silent = new Set<string>();
-  // Who asks meanwhile waits: two at once would keep all the calls that there are.
-  const limits = new Map<string, ConcurrencyLimit>();
-  const limitOf = (folder: string): ConcurrencyLimit => {
-    const known =
-      limits.get(folder) ?? createConcurrencyLimit({ most: 1, mostWaiting: 64, busy: BUSY });
-    limits.set(folder, known);
-    return known;
-  };
-  return async (folder) => {
-    if (silent.has(folder)) return [];
-    const answer = limitOf(folder)(() => askDisk(folder, () => setsIn(folder, log)));
-    const found = await inTime(answer, ANSWER_MS).catch(() => undefined);
-    if (found !== undefined) return found;
-    log.warn({ file: folder, reason: 'its disk does not answer' }, 'backup unreadable');
-    silent.add(folder);
-    const end = (): boolean => silent.delete(folder);
-    void answer.then(end, end);
-    return [];
+/** Of folders on other disks, each read once at a time: two would keep all the calls there are. */
+function patientReader(log: Log): (folder: string) => Promise<StoredSet[] | undefined> {
+  const sequences = new Map<string, ReturnType<typeof createSequence>>();
+  const read = createPatience(
+    (folder) => setsIn(folder, log),
+    (file) => log.warn({ file, reason: 'its disk does not answer' }, 'backup unreadable'),
+  );
+  return (folder) => {
+    const inTurn = sequences.get(folder) ?? createSequence();
+    sequences.set(folder, inTurn);
+    return inTurn(() => read(folder));
   };
 }
 
@@ -197,9 +183,4 @@ async function isTrusted(folder: string, log: Log): Promise<boolean> {
       return false;
     },
   );
-}
-
-/** Or this user's, who is root on a device. */
-function isOfRoot({ uid }: { uid: number }): boolean {
-  return uid === 0 || uid === process.getuid?.();
 }

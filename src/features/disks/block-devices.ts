@@ -40,7 +40,7 @@ export type BlockDeviceHost = ReturnType<typeof createBlockDevices>;
  */
 export function createBlockDevices(environment: Record<string, string>) {
   const call = (argv: [string, ...string[]]): Promise<RunResult> =>
-    run({ argv, environment, cwd: '/' }, LIMITS);
+    run({ argv, environment }, LIMITS);
   return {
     /** Changes when a device comes, goes, changes size or medium, or is (un)mounted. */
     fingerprint: readFingerprint,

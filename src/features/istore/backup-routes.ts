@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { bounded } from '../../device/byte-reader.ts';
 import { createDiskAsking } from '../../device/disk/patience.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { READ } from '../../device/owner-file.ts';
@@ -51,7 +52,6 @@ const SYSTEM =
 
 /** Looked at, disks that have gone would keep the threads that all files are read by. */
 const answers = createDiskAsking();
-const SILENT = 'its disk does not answer';
 
 /** iStore's backup routes, upon the sets of depotd. */
 export function istoreBackupRoutes(tools: BackupRouteTools): Route[] {
@@ -114,27 +114,18 @@ function localRoutes(tools: BackupRouteTools): Route[] {
       path: 'admin/store/local_backup',
       summary: "iStore's page: back up to a folder, packages too",
       params: folder,
-      handle: async ({ params: { path, type } }) => {
-        if (type === 'overlay') return json(failed(SYSTEM));
-        const target = tools.paths.onDevice(path);
-        if (!(await answers(target))) return json(failed(`cannot look at ${path}: ${SILENT}`));
+      handle: onDisk(tools, async (path, target) => {
         // The page names one that is not there yet, in a folder that is.
         await mkdir(target, { mode: 0o700 }).catch(() => undefined);
         await settings.write(FOLDER, path);
-        const params = { path, with_packages: '1' };
-        return json(submissionResult(await submit('backup', '', params)));
-      },
+        return submissionResult(await submit('backup', '', { path, with_packages: '1' }));
+      }),
     }),
     postTask({
       path: 'admin/store/local_restore',
       summary: "iStore's page: bring back what a file on a disk names",
       params: folder,
-      handle: async ({ params: { path, type } }) => {
-        if (type === 'overlay') return json(failed(SYSTEM));
-        const file = tools.paths.onDevice(path);
-        if (!(await answers(file))) return json(failed(`cannot look at ${path}: ${SILENT}`));
-        return json(await restore(tools, file));
-      },
+      handle: onDisk(tools, (_, file) => restore(tools, file)),
     }),
     get({
       path: 'admin/store/get_available_backup_file_list',
@@ -164,6 +155,21 @@ function localRoutes(tools: BackupRouteTools): Route[] {
       },
     }),
   ];
+}
+
+/** @param work gets the path as it was asked for, and where it is to be found */
+function onDisk(
+  { paths }: BackupRouteTools,
+  work: (path: string, target: string) => Promise<object>,
+) {
+  return async ({
+    params: { path, type },
+  }: ApiRequest<{ path: string; type?: string | undefined }>) => {
+    if (type === 'overlay') return json(failed(SYSTEM));
+    const target = paths.onDevice(path);
+    if (await answers(target)) return json(await work(path, target));
+    return json(failed(`cannot look at ${path}: its disk does not answer`));
+  };
 }
 
 function failed(stderr: string): { code: number; stdout: string; stderr: string } {
@@ -202,7 +208,8 @@ async function restoreSent(tools: BackupRouteTools, { context, session }: ApiReq
   sentFiles.add(name);
   try {
     await receiveFile(incoming, {
-      receive: ({ content }) => save(file, content, room),
+      receive: ({ content }) =>
+        writeFile(file, bounded(content, room, tooLarge), { flag: 'wx', mode: 0o600 }),
       fields: { token: (value) => checkToken([value], session) },
       discard: () => rm(file, { force: true }),
       idleMs: IDLE_MS,
@@ -214,16 +221,8 @@ async function restoreSent(tools: BackupRouteTools, { context, session }: ApiReq
   }
 }
 
-async function save(file: string, content: AsyncIterable<Uint8Array>, room: number): Promise<void> {
-  await using handle = await open(file, 'wx', 0o600);
-  let bytes = 0;
-  for await (const piece of content) {
-    bytes += piece.length;
-    if (bytes > room) {
-      throw new DepotError('too_large', 'cannot take the backup: it is too large');
-    }
-    await handle.writeFile(piece);
-  }
+function tooLarge(): DepotError {
+  return new DepotError('too_large', 'cannot take the backup: it is too large');
 }
 
 /** What depotd's reader says of a foreign file; iStore's page is told the second in its place. */

@@ -57,7 +57,7 @@ async function findScript(
     () => false,
   );
   const environment = { ...scriptEnvironment, ...autoconfEnvironment(job) };
-  return isThere ? { argv: ['/bin/sh', file], environment, cwd: '/' } : undefined;
+  return isThere ? { argv: ['/bin/sh', file], environment } : undefined;
 }
 
 /** The variables that scripts read (openwrt-app-meta): folders below the path, whether to start. */

@@ -22,7 +22,6 @@ export function createSelfUpgradeHost(
   const watcher = (mode: 'now' | 'boot'): Command => ({
     argv: ['/bin/sh', join(folder, 'watch.sh'), mode],
     environment: scriptEnvironment,
-    cwd: '/',
   });
   const state = async (): Promise<'waiting' | 'kept' | 'gone'> => {
     if (await isThere(join(folder, 'pending'))) return 'waiting';

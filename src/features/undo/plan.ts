@@ -184,5 +184,5 @@ async function reload({ paths, environment }: UndoPlanTools): Promise<void> {
   const program = paths.onDevice('/sbin/reload_config');
   if (!paths.isLive || !(await isThere(program))) return;
   const limits = { timeoutMs: 60_000, maxBytes: 64 * 1024 };
-  await run({ argv: [program], environment, cwd: '/' }, limits).catch(() => undefined);
+  await run({ argv: [program], environment }, limits).catch(() => undefined);
 }

@@ -58,7 +58,7 @@ export function createUploadFolder(
       if (kind !== PROGRAM) return commands.installFile(file);
       await chmod(file, 0o700);
       // No arguments, and the clean environment of all commands.
-      return { argv: [file], environment: scriptEnvironment, cwd: '/' };
+      return { argv: [file], environment: scriptEnvironment };
     },
     /** Never fails: what cannot be removed, on a read-only disk, goes with the next start. */
     remove: async (id: string): Promise<void> => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { bounded } from '../../device/byte-reader.ts';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import { PROGRAM, type UploadContent, type UploadFolder, type UploadKind } from './folder.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
@@ -70,9 +71,8 @@ async function receive(
     const [md5, sha256] = [createHash('md5'), createHash('sha256')];
     let bytes = 0;
     try {
-      for await (const piece of content) {
+      for await (const piece of bounded(content, limitBytes, () => tooLarge(limitBytes))) {
         bytes += piece.length;
-        if (bytes > limitBytes) throw tooLarge(limitBytes);
         md5.update(piece);
         sha256.update(piece);
         await file.write(piece);

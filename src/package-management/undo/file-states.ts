@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { replaceFile } from '../../device/durable-file.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
-import { followTrusted, openTrustedFolder } from '../../device/private-folder.ts';
+import { followTrusted, isOfRoot, openTrustedFolder } from '../../device/private-folder.ts';
 import { isShortage } from '../../device/shortage.ts';
 import type { ChangedFile } from './undo-record.ts';
 
@@ -140,9 +140,9 @@ function nothing<Value>(value: Value): (error: unknown) => Value {
   };
 }
 
-function isRootsAlone({ uid, gid, mode }: Stats): boolean {
-  const isOurs = uid === 0 || uid === process.getuid?.();
-  return isOurs && (mode & (gid === process.getgid?.() ? 0o002 : 0o022)) === 0;
+function isRootsAlone(entry: Stats): boolean {
+  const others = entry.gid === process.getgid?.() ? 0o002 : 0o022;
+  return isOfRoot(entry) && (entry.mode & others) === 0;
 }
 
 export async function sizeOf(states: FileStates): Promise<number> {

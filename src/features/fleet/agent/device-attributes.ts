@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { networkInterfaces, totalmem, uptime } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -5,7 +6,7 @@ import { VERSION } from '../../../config/environment.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
 import { run } from '../../../device/exec.ts';
 import { readSmallBytes } from '../../../device/owner-file.ts';
-import { openTrustedFolder } from '../../../device/private-folder.ts';
+import { isOfRoot, openTrustedFolder } from '../../../device/private-folder.ts';
 import { reasonOf } from '../../../errors.ts';
 import { appOf } from '../../../package-management/names.ts';
 import { isPresent } from '../../../package-management/database.ts';
@@ -131,7 +132,7 @@ async function ownAttributes(fleet: Fleet): Promise<[string, string][]> {
   try {
     const program = await trustedProgram(file);
     const { exitCode, stdout, cutShortBy } = await run(
-      { argv: [program], environment: scriptEnvironment, cwd: '/' },
+      { argv: [program], environment: scriptEnvironment },
       { timeoutMs: PROGRAM_MS, maxBytes: MOST_PROGRAM_BYTES },
     );
     if (cutShortBy === 'time') throw new Error(`it took longer than ${PROGRAM_MS / 1000} s`);
@@ -155,8 +156,8 @@ async function trustedProgram(file: string): Promise<string> {
   return program;
 }
 
-function isOwn({ uid, mode }: { uid: number; mode: number }): boolean {
-  return (uid === 0 || uid === process.getuid?.()) && (mode & 0o022) === 0;
+function isOwn(entry: Stats): boolean {
+  return isOfRoot(entry) && (entry.mode & 0o022) === 0;
 }
 
 function attributesIn(text: string): [string, string][] {

@@ -123,7 +123,7 @@ async function restartDevice(
   await records.update(key, { restart });
   log.warn({ action: actionId }, 'fleet action restarts the device');
   const { exitCode, stderr } = await run(
-    { argv: [paths.onDevice('/sbin/reboot')], environment: scriptEnvironment, cwd: '/' },
+    { argv: [paths.onDevice('/sbin/reboot')], environment: scriptEnvironment },
     { timeoutMs: COMMAND_MS, maxBytes: 4096 },
   );
   // A command of a restart that was ended by a signal may be the restart itself.

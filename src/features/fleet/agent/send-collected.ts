@@ -72,7 +72,6 @@ const SOURCES: Record<Collected, (fleet: Fleet) => Promise<string[]>> = {
       {
         argv: ['logread', '-l', String(MOST_LOG_LINES)],
         environment: scriptEnvironment,
-        cwd: '/',
       },
       { timeoutMs: LOG_MS, maxBytes: MOST_LOG_BYTES },
     );

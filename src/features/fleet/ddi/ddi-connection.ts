@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { bounded } from '../../../device/byte-reader.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { clockHint } from '../clock.ts';
 import type { Credentials } from './ddi-credentials.ts';
@@ -110,15 +111,9 @@ export function createConnection(
 
 async function readBody(response: IncomingMessage, mostBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes > mostBytes) {
-      response.destroy();
-      throw new DepotError('too_large', `it has more than ${mostBytes} bytes`);
-    }
-    pieces.push(piece);
-  }
+  const tooLarge = () => new DepotError('too_large', `it has more than ${mostBytes} bytes`);
+  // The response is destroyed if that ends ahead of it.
+  for await (const piece of bounded<Buffer>(response, mostBytes, tooLarge)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 

@@ -50,7 +50,7 @@ export function firmwareSteps(tools: FleetJobTools, { work }: Task): Step[] {
     command: async () =>
       (await isRunning(tools, version))
         ? undefined
-        : { argv, environment: tools.scriptEnvironment, cwd: '/' },
+        : { argv, environment: tools.scriptEnvironment },
     failure: (context) => failureOf(file, context),
   });
   const keep = keepsSettings ? [] : ['-n'];

@@ -154,7 +154,7 @@ function programWork(tools: FleetJobTools, file: WorkFile): ChangeWork {
     command: async () => {
       const path = tools.downloads.fileOf(file);
       await chmod(path, 0o700);
-      return { argv: [path], environment: tools.scriptEnvironment, cwd: '/' };
+      return { argv: [path], environment: tools.scriptEnvironment };
     },
     judge: (after, _, { job, before }) =>
       job.lastExitCode === 0

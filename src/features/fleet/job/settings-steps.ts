@@ -47,7 +47,7 @@ function reloadStep({ paths, scriptEnvironment }: FleetJobTools, id: string): St
     mustSucceed: false,
     command: (context) =>
       paths.isLive && !succeeded.read(context).isDone
-        ? { argv: ['reload_config'], environment: scriptEnvironment, cwd: '/' }
+        ? { argv: ['reload_config'], environment: scriptEnvironment }
         : undefined,
   };
 }

@@ -90,7 +90,7 @@ async function runOnce(
   { command: [program = '', ...args] = [], seconds }: Verification,
 ): Promise<void> {
   const { exitCode, stderr } = await run(
-    { argv: [program, ...args], environment: scriptEnvironment, cwd: '/' },
+    { argv: [program, ...args], environment: scriptEnvironment },
     { timeoutMs: seconds * 1000, maxBytes: MOST_BYTES },
   );
   if (exitCode !== 0) throw new Error(`exit code ${exitCode ?? 'none'} ${stderr.slice(-200)}`);

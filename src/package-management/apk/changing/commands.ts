@@ -25,7 +25,6 @@ export function createApkCommands(context: BackendContext, locations: Locations)
   const apk = (...rest: string[]): Command => ({
     argv: ['apk', ...rootOptions, ...cacheOptions(ownCache), ...ALWAYS, ...rest],
     environment: { ...scriptEnvironment, APK_CONFIG: '/dev/null' },
-    cwd: '/',
   });
   const changing = (...rest: string[]): Command => ({
     ...apk('--wait', `${LOCK_LIMIT_S}`, '--cache-max-age', `${INDEX_AGE_MINUTES}`, ...rest),

@@ -19,7 +19,6 @@ export function createOpkgCommands({ paths, scriptEnvironment }: BackendContext)
   const opkg = (...rest: string[]): Command => ({
     argv: ['opkg', ...rootOptions, ...rest],
     environment: scriptEnvironment,
-    cwd: '/',
   });
   return {
     opkg,

@@ -43,7 +43,7 @@ async function tryFeed(
     // A job would not begin.
     if (!isFine) continue;
     const { argv, environment, cwd } = manager.commands[operation](names);
-    const outcome = await runCommand(argv, { env: environment, cwd });
+    const outcome = await runCommand(argv, { env: environment, cwd: cwd ?? '/' });
     const context = { SEED, operation, names, preview, outcome };
     expect({ ...context, now: applied(before, preview.changes) }).toEqual({
       ...context,

@@ -98,7 +98,7 @@ async function changeBy(
   names: readonly string[],
 ): ReturnType<typeof runCommand> {
   const { argv, environment, cwd } = manager.commands[verb](names);
-  return runCommand(argv, { env: environment, cwd });
+  return runCommand(argv, { env: environment, cwd: cwd ?? '/' });
 }
 
 /** Versions by name; one that failed to come has a paragraph of its own. */
