@@ -68,9 +68,9 @@ async function openList(path: string): Promise<AsyncIterable<Buffer>> {
 
 const NEWLINE = 0x0a;
 
-/** Between the words of a line, or at its end. */
-export function isBlank(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
+/** Between the words of a line, or at its end: what opkg takes for such (isspace(3)). */
+export function isBlank(byte = 0): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d && byte !== NEWLINE);
 }
 
 /** By a loop: `indexOf` takes as long to be called as a line has bytes. */
@@ -119,7 +119,7 @@ function afterBlanks(chunk: Buffer, from: number): number {
 
 const NAME_FIELD = Buffer.from('Package:');
 
-/** Read from the bytes: of the most paragraphs of a list nothing else is wanted. */
+/** Read from the bytes: of most paragraphs of a list nothing else is wanted. */
 function nameIn(piece: Buffer, from: number, end: number): string {
   for (let at = from; at < end; at = endOfLine(piece, at) + 1) {
     if (!hasAt(piece, at, NAME_FIELD)) continue;

@@ -29,7 +29,7 @@ async function recordsOf(list: string): Promise<PackageRecord[]> {
   return records;
 }
 
-const blanks = fc.constantFrom('', ' ', '\t ', ' \r');
+const blanks = fc.constantFrom('', ' ', '\t ', ' \r', '\v\f');
 const names = fc.oneof(
   fc.constantFrom(...RECORD_FIELDS.map(([field]) => field)),
   fc.constantFrom('Description', 'Packages', 'package', 'Pre', 'Size ', 'SHA256sum', ''),
@@ -48,7 +48,7 @@ const lines = fc.oneof(
 const paragraphs = fc
   .array(lines, { maxLength: 8 })
   .map((some) => `Package: p\n${some.join('\n')}`);
-const between = fc.constantFrom('\n\n', '\n\n\n', '\n \n', '\n\t\r\n\n');
+const between = fc.constantFrom('\n\n', '\n\n\n', '\n \n', '\n\f\n', '\n\t\r\n\n');
 
 test('of each paragraph of a list a plan knows what opkg reads of it, wherever pieces of it end', () =>
   fc.assert(
