@@ -61,11 +61,18 @@ export function systemCode(error: unknown): string | undefined {
     : undefined;
 }
 
+/** As of `fs`; of a call with two paths `dest` is the second. */
+type SystemError = NodeJS.ErrnoException & { dest?: string };
+/** Calls that change, or ask about, what is at the path: it may be the root of a disk. */
+const IN_PLACE = ['access', 'chmod', 'chown', 'utime'];
+
 /** What an unknown thrown value says, in one line. */
 export function reasonOf(error: unknown): string {
-  const { path, syscall } = (systemCode(error) === 'EROFS' ? error : {}) as NodeJS.ErrnoException;
+  const { path, dest, syscall = '' } = (systemCode(error) === 'EROFS' ? error : {}) as SystemError;
   if (path !== undefined) {
-    return `${syscall === 'access' ? path : dirname(path)} is on a file system that is read-only`;
+    // A copy or a link cannot be made where it is to be, whatever it is made of.
+    const place = IN_PLACE.includes(syscall) ? path : dirname(dest ?? path);
+    return `${place} is on a file system that is read-only`;
   }
   return error instanceof Error ? error.message : String(error);
 }
