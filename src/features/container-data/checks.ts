@@ -1,5 +1,5 @@
-import type { DeviceCheck } from '../device-check.ts';
-import { reasonOf } from '../../errors.ts';
+import type { DeviceCheck, Finding } from '../device-check.ts';
+import { reasonOf, succeeds } from '../../errors.ts';
 import type { ContainerHost } from './host.ts';
 
 /** Whether the container engine answers, if the device has one. */
@@ -13,16 +13,13 @@ export function containerChecks({ engine, settings }: ContainerHost): readonly D
           case 'answers':
             return { state: 'ok', message: `it answers; its data is in ${found.dataRoot}` };
           case 'absent':
-            return settings.read().then(
-              () => ({ state: 'skipped', message: 'no container engine runs here' }),
-              (error: unknown) => ({
-                state: 'error',
-                message: `the container engine cannot start: ${reasonOf(error)}`,
-                remedy:
-                  'mend that file, then restart the engine: `/etc/init.d/dockerd restart` or ' +
-                  '`systemctl restart docker`',
-              }),
-            );
+            try {
+              await settings.read();
+            } catch (error) {
+              // One that was removed leaves what its owner has changed.
+              if (await succeeds(engine.serviceManager())) return cannotStart(error);
+            }
+            return { state: 'skipped', message: 'no container engine runs here' };
           case 'silent':
             return {
               state: 'error',
@@ -33,4 +30,14 @@ export function containerChecks({ engine, settings }: ContainerHost): readonly D
       },
     },
   ];
+}
+
+function cannotStart(error: unknown): Finding {
+  return {
+    state: 'error',
+    message: `the container engine cannot start: ${reasonOf(error)}`,
+    remedy:
+      'mend that file, then restart the engine: `/etc/init.d/dockerd restart` or ' +
+      '`systemctl restart docker`',
+  };
 }
