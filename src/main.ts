@@ -16,7 +16,7 @@ const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--
   --check        say what is wrong with the configuration, and end: 0 nothing, 2 something
   --version      print the version, and end
 
-An option that is given twice counts as it was given last.
+Of --config, and of --set for the same option that is no list, the last one counts.
 `;
 
 /** Exit code for a bad command line or configuration. */
