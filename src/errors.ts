@@ -55,10 +55,16 @@ export class DepotError extends Error {
 }
 
 /** The code of a failed system call, such as `ENOENT`; undefined for any other error. */
-export function systemCode(error: unknown): string | undefined {
+export function systemCode(thrown: unknown): string | undefined {
+  const error = firstOf(thrown);
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : undefined;
+}
+
+/** `await using` throws both, if what failed leaves behind what cannot be closed, either. */
+function firstOf(error: unknown): unknown {
+  return error instanceof Error && 'suppressed' in error ? error.suppressed : error;
 }
 
 /** As of `fs`; of a call with two paths `dest` is the second. */
@@ -67,7 +73,8 @@ type SystemError = NodeJS.ErrnoException & { dest?: string };
 const IN_PLACE = ['access', 'chmod', 'chown', 'utime'];
 
 /** What an unknown thrown value says, in one line. */
-export function reasonOf(error: unknown): string {
+export function reasonOf(thrown: unknown): string {
+  const error = firstOf(thrown);
   const { path, dest, syscall = '' } = (systemCode(error) === 'EROFS' ? error : {}) as SystemError;
   if (path !== undefined) {
     // A copy or a link cannot be made where it is to be, whatever it is made of.
@@ -96,7 +103,7 @@ export function succeeds(work: Promise<unknown>): Promise<boolean> {
 
 /** Whether a system call failed so: the error itself, or what caused it at whatever depth. */
 export function isCausedBy(error: unknown, codes: readonly string[]): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+  for (let cause = firstOf(error); cause instanceof Error; cause = firstOf(cause.cause)) {
     if (codes.includes(systemCode(cause) ?? '')) return true;
   }
   return false;
