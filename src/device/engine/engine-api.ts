@@ -42,7 +42,7 @@ export async function askEngine(
       pieces.push(piece);
     }
     const text = Buffer.concat(pieces);
-    if (countValues(text) > MOST_VALUES) return 'silent';
+    if (text.length > MOST_VALUES && countValues(text) > MOST_VALUES) return 'silent';
     const body = parseJson(text.toString('utf8'));
     return { status: response.statusCode ?? 0, body };
   } catch (error) {

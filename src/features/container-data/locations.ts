@@ -48,7 +48,7 @@ export function createLocations(environment: Record<string, string>) {
   /** Runs a fixed shell text on one folder. */
   const onFolder = async (text: string, folder: string): Promise<string> => {
     const { exitCode, stdout, stderr } = await run(
-      { argv: ['/bin/sh', '-c', text, 'sh', folder], environment, cwd: '/' },
+      { argv: ['/bin/sh', '-c', text, 'sh', folder], environment },
       WALK_LIMITS,
     );
     if (exitCode === undefined) {

@@ -149,7 +149,7 @@ async function launch(
   const descriptor = openSync(outputFile, 'a', 0o600);
   try {
     const { ended, finishInput } = await startDetached(
-      { argv: ['/bin/sh', '-c', START_SCRIPT, 'sh', ...argv], environment, cwd: '/' },
+      { argv: ['/bin/sh', '-c', START_SCRIPT, 'sh', ...argv], environment },
       descriptor,
     );
     finishInput('');

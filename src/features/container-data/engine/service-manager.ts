@@ -56,7 +56,7 @@ export async function findServiceManager(options: ServiceManagerOptions): Promis
 async function systemdServiceManager(options: ServiceManagerOptions): Promise<ServiceManager> {
   const { environment } = options;
   const { stdout } = await run(
-    { argv: ['systemctl', 'is-active', 'docker.socket'], environment, cwd: '/' },
+    { argv: ['systemctl', 'is-active', 'docker.socket'], environment },
     { timeoutMs: 10_000, maxBytes: 4096 },
   );
   const hasSocket = stdout.trim() === 'active';

@@ -29,7 +29,7 @@ interface CopyRequest {
 export function createCopier(environment: Record<string, string>) {
   const abilities = async (): Promise<Abilities | undefined> => {
     const { exitCode, stdout } = await run(
-      { argv: ['rsync', '--version'], environment, cwd: '/' },
+      { argv: ['rsync', '--version'], environment },
       { timeoutMs: 10_000, maxBytes: 64 * 1024 },
     );
     return exitCode === 0 ? parseAbilities(stdout) : undefined;
@@ -51,12 +51,11 @@ export function createCopier(environment: Record<string, string>) {
           ...[...scripts, 'rsync', ...options, ...(pass === 'compare' ? [] : attributes)],
         ],
         environment,
-        cwd: '/',
       };
     },
     /** Removes a folder and all below it. */
     removal: (folder: string): Command => {
-      return { argv: ['rm', '-rf', '--', folder], environment, cwd: '/' };
+      return { argv: ['rm', '-rf', '--', folder], environment };
     },
     percentIn: (tail: string): number | undefined => {
       const found = [...tail.matchAll(/^copied (\d+) %\r?$/gm)].at(-1)?.[1];

@@ -69,10 +69,7 @@ async function linesOf(fleet: Fleet, what: Collected): Promise<string[]> {
 const SOURCES: Record<Collected, (fleet: Fleet) => Promise<string[]>> = {
   log: async ({ scriptEnvironment }) => {
     const { exitCode, stdout, stderr } = await run(
-      {
-        argv: ['logread', '-l', String(MOST_LOG_LINES)],
-        environment: scriptEnvironment,
-      },
+      { argv: ['logread', '-l', String(MOST_LOG_LINES)], environment: scriptEnvironment },
       { timeoutMs: LOG_MS, maxBytes: MOST_LOG_BYTES },
     );
     if (exitCode !== 0) throw new Error(`logread: ${stderr.trim()}`);

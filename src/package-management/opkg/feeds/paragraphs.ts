@@ -22,7 +22,7 @@ function* paragraphsIn(piece: Buffer, isWanted: (name: string) => boolean): Gene
     const end = endOfParagraph(piece, from);
     // Paragraphs are decoded one by one: a part of a larger text would keep the whole in memory.
     if (isWanted(nameIn(piece, from, end))) yield piece.toString('utf8', from, end);
-    from = afterBlanks(piece, end);
+    from = afterEmptyLines(piece, end);
   }
 }
 
@@ -35,7 +35,7 @@ export async function* readPieces(file: string): AsyncGenerator<Buffer> {
     bytes += piece.length;
     const end = endOfParagraphs(chunk);
     if (end > 0) yield chunk.subarray(0, end);
-    left = chunk.subarray(afterBlanks(chunk, end));
+    left = chunk.subarray(afterEmptyLines(chunk, end));
     if (left.length > LISTING_LIMITS.paragraphBytes || bytes > LISTING_LIMITS.listBytes) {
       throw new Error(`cannot read ${file}: it is too long for a package list`);
     }
@@ -66,11 +66,17 @@ async function openList(path: string): Promise<AsyncIterable<Buffer>> {
   }
 }
 
-const NEWLINE = 0x0a;
+export const NEWLINE = 0x0a;
 
 /** Between the words of a line, or at its end: what opkg takes for such (isspace(3)). */
 export function isBlank(byte = 0): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d && byte !== NEWLINE);
+}
+
+export function afterBlanks(piece: Buffer, from: number, end = piece.length): number {
+  let next = from;
+  while (next < end && isBlank(piece[next])) next += 1;
+  return next;
 }
 
 /** By a loop: `indexOf` takes as long to be called as a line has bytes. */
@@ -90,8 +96,7 @@ export function hasAt(piece: Buffer, at: number, bytes: Buffer): boolean {
 /** The line break before the next empty line, or one of blanks; the end if there is none. */
 function endOfParagraph(piece: Buffer, from: number): number {
   for (let end = endOfLine(piece, from); end < piece.length;) {
-    let next = end + 1;
-    while (isBlank(piece[next])) next += 1;
+    const next = afterBlanks(piece, end + 1);
     if (piece[next] === NEWLINE) return end;
     end = endOfLine(piece, next);
   }
@@ -111,7 +116,7 @@ function endOfParagraphs(chunk: Buffer): number {
 }
 
 /** A list of nothing but empty lines has no paragraphs, and not millions of them. */
-function afterBlanks(chunk: Buffer, from: number): number {
+function afterEmptyLines(chunk: Buffer, from: number): number {
   let next = from;
   while (chunk[next] === NEWLINE || isBlank(chunk[next])) next += 1;
   return next;

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import type { OpkgConfig } from '../opkg-config.ts';
-import { endOfLine, hasAt, isBlank, readPieces } from '../feeds/paragraphs.ts';
+import {
+  afterBlanks,
+  endOfLine,
+  hasAt,
+  isBlank,
+  NEWLINE,
+  readPieces,
+} from '../feeds/paragraphs.ts';
 import { tooLarge, type PlanBudget } from './budget.ts';
 import { emptyRecord, parseRecord, RECORD_FIELDS, type PackageRecord } from './package-records.ts';
 
@@ -80,7 +87,6 @@ interface Block {
 const HEAD_BYTES = 12;
 /** Set in the name's length if the record provides or replaces something (`isStandIn`). */
 const STAND_IN = 0x8000_0000;
-const NEWLINE = 0x0a;
 const FIRST_LETTER = 'A'.charCodeAt(0);
 
 const PACKED_FIELDS = RECORD_FIELDS.map(([field], index) => ({
@@ -163,12 +169,6 @@ function fieldAt(piece: Buffer, at: number): (typeof PACKED_FIELDS)[number] | un
     if (hasAt(piece, at, field.start)) return field;
   }
   return undefined;
-}
-
-function afterBlanks(piece: Buffer, from: number, end: number): number {
-  let next = from;
-  while (next < end && isBlank(piece[next])) next += 1;
-  return next;
 }
 
 function beforeBlanks(piece: Buffer, from: number, end: number): number {
