@@ -19,8 +19,11 @@ export function createRouter(views) {
     if (current !== undefined && current !== name) views[current].hide?.();
     for (const each of Object.keys(views)) byId(`view-${each}`).hidden = each !== name;
     for (const link of links) {
-      if (link.hash === `#${name}`) link.setAttribute('aria-current', 'page');
-      else link.removeAttribute('aria-current');
+      link.removeAttribute('aria-current');
+      if (link.hash !== `#${name}`) continue;
+      link.setAttribute('aria-current', 'page');
+      // With large letters the menu is wider than the page.
+      if (isNavigation) link.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     }
     current = name;
     const title = byId(`${name}-title`);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
@@ -154,27 +154,6 @@ test('search --names has all names that begin so, and no others, however many', 
 
   expect((await depotctl('search', '--names', 'many-')).stdout.trim().split('\n')).toEqual(names);
   expect(await depotctl('search', '--names', '')).toMatchObject({ code: 0, stdout: '' });
-});
-
-test('without lists, as after a boot, search says so, and an upgrade is no success unless they can be fetched', async () => {
-  const { depotctl, device } = await startClientTest();
-  await depotctl('install', 'demo');
-  const boot = (): Promise<void> =>
-    rm(join(device.root, 'var/opkg-lists'), { recursive: true, force: true });
-  await boot();
-  // A change of what is installed is seen at once, one of the lists within a second.
-  await expect
-    .poll(async () => (await depotctl('search', 'zzzzzz')).stderr, { timeout: 10_000 })
-    .toContain('no package lists since the device was started');
-  expect((await depotctl('search', 'zzzzzz')).code).toBe(1);
-  expect(await depotctl('upgrade', '-y')).toMatchObject({ code: 0 });
-  await boot();
-  await device.feed.close();
-
-  const { code, stdout, stderr } = await depotctl('upgrade', '-y');
-
-  expect(code).not.toBe(0);
-  expect(`${stdout}${stderr}`).toContain('there are no package lists, and they cannot be fetched');
 });
 
 test('an upgrade of all takes what came with apps, too, and names what it leaves to the firmware', async () => {

@@ -39,6 +39,11 @@ test('with letters of twice the size all of each view can be reached on a teleph
     await browser.until("document.querySelector('.state:not([hidden]) button[hidden]') === null");
     const width = await browser.evaluate('document.documentElement.scrollWidth');
     expect([view, width]).toEqual([view, 360]);
+    const link = await browser.evaluate(`{
+      const box = document.querySelector('.views a[aria-current]')?.getBoundingClientRect();
+      box === undefined || (box.left >= 0 && box.right <= 360);
+    }`);
+    expect([view, link]).toEqual([view, true]);
   }
 
   await goTo(browser, 'device');

@@ -1,3 +1,5 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { startDaemon } from '../device/daemon.ts';
@@ -50,4 +52,29 @@ test('after a boot Installed says that nothing is installed, though there are no
 
   await browser.until("document.querySelector('#installed-count').textContent === '0 found'");
   expect(await browser.evaluate(textOf('installed-empty'))).toContain('Nothing yet.');
+});
+
+test('Discover and Updates name the feeds whose list did not come, until they have one', async () => {
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  const feeds = join(device.root, 'etc/opkg/customfeeds.conf');
+  const kept = await readFile(feeds, 'utf8');
+  await appendFile(feeds, 'src/gz gone http://127.0.0.1:1/gone\n');
+  await device.opkg('update');
+  const daemon = await startDaemon(device);
+  onTestFinished(() => daemon.close());
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  const words = 'No package list came of these feeds: gone. What they offer is not known.';
+
+  for (const view of ['discover', 'updates']) {
+    await goTo(browser, view);
+    await browser.until(`${textOf(`${view}-lists`)}.includes(${JSON.stringify(words)})`);
+  }
+  expect(await browser.evaluate("document.querySelector('#updates-empty').hidden")).toBe(false);
+
+  await writeFile(feeds, kept);
+  await click(browser, '#updates-lists button');
+  await browser.until("document.querySelector('#updates-lists').hidden");
+  await goTo(browser, 'discover');
+  await browser.until("document.querySelector('#discover-lists').hidden");
 });

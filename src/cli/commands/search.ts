@@ -35,6 +35,7 @@ export async function search(context: CommandContext): Promise<number> {
     if (items.length > 0) await output.print(itemTable(items, output));
     return items.length > 0 ? 0 : 1;
   }
+  sayMissingLists(context, answer);
   if (items.length === 0) {
     output.say(noneText(invocation));
     return 0;
@@ -56,6 +57,13 @@ function sayNoLists({ output, invocation }: CommandContext): void {
     'there are no package lists since the device was started, so that only what is ' +
       `installed is known; to fetch them: ${invocation.self} update`,
   );
+}
+
+/** What feeds without a list offer is in no answer. */
+function sayMissingLists({ output }: CommandContext, answer: unknown): void {
+  const names = textsIn(memberIn(answer, 'lists'), 'missing').join(', ');
+  if (names === '') return;
+  output.say(`no package list came of these feeds: ${names}; what they offer is not known`);
 }
 
 function noneText({ given, self }: CommandContext['invocation']): string {
@@ -97,10 +105,15 @@ export async function listItems(context: CommandContext): Promise<number> {
   const items = await allItems(client, { kind: 'all', state, sort: 'name' });
   if (invocation.given.has('json')) await output.printJson(items);
   else if (items.length > 0) await output.print(itemTable(items, output));
-  else if (hasNoLists(await firstItems(client, { kind: 'all', state }))) {
-    sayNoLists(context);
-    return 1;
-  } else output.say(state === 'upgradable' ? 'nothing can be upgraded' : 'nothing is installed');
+  else {
+    const answer = await firstItems(client, { kind: 'all', state });
+    if (hasNoLists(answer)) {
+      sayNoLists(context);
+      return 1;
+    }
+    sayMissingLists(context, answer);
+    output.say(state === 'upgradable' ? 'nothing can be upgraded' : 'nothing is installed');
+  }
   return 0;
 }
 

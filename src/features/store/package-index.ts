@@ -8,7 +8,7 @@ import { createTextColumnBuilder, rowOf, type TextColumn } from './text-column.t
 /** Rows by name, packed: some 250 bytes for each package that a feed describes in a sentence. */
 export interface PackageIndex extends NumberColumns {
   count: number;
-  /** Name, title and description, with a NUL between them: what searches look at. */
+  /** Name, title and descriptions, with a NUL between them: what searches look at. */
   text: FoldedColumn;
   /** Version and tags. */
   rest: TextColumn;
@@ -40,7 +40,7 @@ export function createIndexBuilder(compareVersions: CompareVersions, expectedRow
   const originals = new Map<number, string>();
   let originalCharacters = 0;
 
-  const addText = (source: IndexRow): number => {
+  const addText = (source: SourceRow): number => {
     const { kept, original } = prepareText(searchedText(source));
     const row = text.add(kept);
     const tags = source.tags.map((tag) => `${SEPARATOR}${plain(tag)}`);
@@ -59,7 +59,7 @@ export function createIndexBuilder(compareVersions: CompareVersions, expectedRow
     numbers.installedBytes.push(source.installedBytes);
     numbers.times.push(source.time);
   };
-  const put = (source: IndexRow, known?: string): string => {
+  const put = (source: SourceRow, known?: string): string => {
     const row = addText(source);
     addNumbers(source);
     // The name itself is a piece of the list, and would keep the whole of that in memory.
@@ -131,9 +131,10 @@ export type CompareVersions = (a: string, b: string) => number;
 
 const SEPARATOR = '\0';
 
-function searchedText({ name, title, description }: IndexRow): string {
+function searchedText({ name, title, description, english = '' }: SourceRow): string {
   const texts = `${plain(title.slice(0, LONGEST_TITLE))}${SEPARATOR}${plain(description)}`;
-  return `${name}${SEPARATOR}${texts.slice(0, LONGEST_TITLE + LONGEST_DESCRIPTION)}`;
+  const shown = `${name}${SEPARATOR}${texts.slice(0, LONGEST_TITLE + LONGEST_DESCRIPTION)}`;
+  return english === '' ? shown : `${shown}${SEPARATOR}${english.slice(0, LONGEST_DESCRIPTION)}`;
 }
 
 function plain(text: string): string {

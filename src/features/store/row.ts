@@ -94,6 +94,8 @@ export interface IndexRow {
 
 /** A row as it comes from a list. */
 export interface SourceRow extends IndexRow {
+  /** What an installed app also says in English: it is searched, and shown by its state. */
+  english?: string | undefined;
   /** Packages that describe an app which does not say more than its title, the best first. */
   describedBy?: readonly string[];
   /** Packages that an app brings, which are no apps beside it. */

@@ -183,8 +183,9 @@ const NOTHING = {
 
 function withMeta(row: SourceRow, meta: AppMeta | undefined): SourceRow {
   if (meta === undefined) return row;
-  const { title = '', description = '', tags = [] } = meta;
-  return { ...row, title: title || row.title, description: description || row.description, tags };
+  const { title = '', description = '', tags = [], description_en: english } = meta;
+  const texts = { title: title || row.title, description: description || row.description, english };
+  return { ...row, ...texts, tags };
 }
 
 /** What the files of an app or a package take; of an installed app, what its removal frees. */

@@ -1,10 +1,11 @@
-import { rm, symlink, writeFile } from 'node:fs/promises';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Details, Item } from '../../../src/features/store/documentation.ts';
 import type { FeedPackage } from '../../device/feed-index.ts';
+import { clientOf } from './client-of.ts';
 import { MANAGERS, openStores, versionFor, type EitherStore, type Manager } from './open-stores.ts';
 
 const FURTHER: FeedPackage[] = [
@@ -120,6 +121,21 @@ describe.each(MANAGERS)('%s', (manager) => {
 describe.each(MANAGERS)('%s, as the device changes', (manager) => {
   const version = (text: string): string => versionFor(manager, text);
   const detailsOf = (name: string): Promise<Details> => detailsBy(manager, { package: name });
+  const { pageOf, namesOf } = clientOf(() => stores[manager]);
+
+  test('an installed app is found by what it says in English, and keeps its description', async () => {
+    const folder = manager === 'opkg' ? 'usr/lib/opkg/meta' : 'lib/apk/meta';
+    const file = join(stores[manager].device.root, folder, 'demo.json');
+    const before = await readFile(file, 'utf8');
+    onTestFinished(() => writeFile(file, before));
+    const english = 'Shows the tides of any harbour';
+    await writeFile(file, JSON.stringify({ ...JSON.parse(before), description_en: english }));
+
+    await expect.poll(() => namesOf({ q: 'harbour TIDES' })).toEqual(['demo']);
+    expect((await pageOf({ q: 'tides' })).items).toMatchObject([
+      { title: 'Demo', description: 'demo for tests', description_en: english },
+    ]);
+  });
 
   test('no link leads out of the device, and what is gone does not count', async () => {
     const { device } = stores[manager];
