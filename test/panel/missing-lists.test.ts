@@ -72,8 +72,12 @@ test('Discover and Updates name the feeds whose list did not come, until they ha
   }
   expect(await browser.evaluate("document.querySelector('#updates-empty').hidden")).toBe(false);
 
-  await writeFile(feeds, kept);
   await click(browser, '#updates-lists button');
+  await browser.until("document.querySelector('#feeds-list').innerText.includes('gone')");
+
+  await writeFile(feeds, kept);
+  await goTo(browser, 'updates');
+  await click(browser, '#updates-refresh');
   await browser.until("document.querySelector('#updates-lists').hidden");
   await goTo(browser, 'discover');
   await browser.until("document.querySelector('#discover-lists').hidden");

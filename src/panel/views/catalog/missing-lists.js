@@ -6,26 +6,36 @@ import { t } from '../../i18n.js';
  * the lists of all are there.
  * @param lists of an answer of `available`
  */
-export function showMissingLists(box, lists, { update }) {
+export function showMissingLists(box, lists, { update, remedies }) {
   const isNone = lists?.state === 'missing';
   const names = isNone ? [] : (lists?.missing ?? []);
   box.hidden = !isNone && names.length === 0;
   const shown = names.join(' ');
   if (box.hidden || (box.childElementCount > 0 && box.dataset.shown === shown)) return;
   box.dataset.shown = shown;
-  const text = isNone
-    ? t('There are no package lists since the device was started.')
-    : t('No package list came of these feeds: {names}. What they offer is not known.', {
-        names: names.join(', '),
-      });
-  box.replaceChildren(
-    textElement('p', text),
+  box.className = isNone ? 'state' : 'note buttons';
+  box.replaceChildren(...(isNone ? nothingKnown(update) : someMissing(names, remedies)));
+}
+
+function nothingKnown(update) {
+  return [
+    textElement('p', t('There are no package lists since the device was started.')),
     button({
       symbol: 'lists',
       text: t('Update lists'),
       onclick: update,
-      className: isNone ? 'primary' : '',
+      className: 'primary',
       isWrite: true,
     }),
-  );
+  ];
+}
+
+function someMissing(names, { feeds }) {
+  const text = t('No package list came of these feeds: {names}. What they offer is not known.', {
+    names: names.join(', '),
+  });
+  return [
+    textElement('span', text),
+    button({ text: t('Show the feeds'), onclick: feeds, className: 'plain' }),
+  ];
 }
