@@ -23,19 +23,17 @@ const MEANT: Record<string, readonly string[]> = {
 };
 
 const sources = ['src', 'test', 'packaging'].flatMap(filesBelow).filter(isChecked);
+const names = sources.flatMap((path) => namesIn(path).map((name) => ({ path, name })));
 
 describe('the words of the field', () => {
   test('there are names to read', () => {
-    expect(sources.flatMap(namesIn).length).toBeGreaterThan(5000);
+    expect(names.length).toBeGreaterThan(5000);
   });
 
   test('no name is made of a word that stands for several things', () => {
-    const found = sources.flatMap((path) =>
-      namesIn(path)
-        .filter((name) => wordsOf(name).some((word) => NOT_IN_NAMES.includes(word)))
-        .filter((name) => MEANT[name]?.includes(path) !== true)
-        .map((name) => `${path}: ${name}`),
-    );
+    const found = names
+      .filter(({ name }) => wordsOf(name).some((word) => NOT_IN_NAMES.includes(word)))
+      .filter(({ path, name }) => MEANT[name]?.includes(path) !== true);
     expect(found).toEqual([]);
   });
 
@@ -68,14 +66,14 @@ function isChecked(path: string): boolean {
 
 /** The names that a file declares. */
 function namesIn(path: string): string[] {
-  const names: string[] = [];
+  const found: string[] = [];
   visit(parseSource(path), (node) => {
     const { parent } = node;
     if (ts.isIdentifier(node) && 'name' in parent && parent.name === node && declares(parent)) {
-      names.push(node.text);
+      found.push(node.text);
     }
   });
-  return names;
+  return found;
 }
 
 /** Not what another module, or the language, named. */
