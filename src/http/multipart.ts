@@ -21,8 +21,8 @@ export interface ReceiveOptions<Result> {
   fields?: Readonly<Record<string, (value: string) => void>>;
   /** Undoes what was received, if the rest of the request turns out bad. */
   discard: (result: Result) => Promise<void>;
-  /** Limit for the silence between two pieces, in milliseconds. */
-  idleMs: number;
+  /** Limit for the silence between two pieces; default 30 s. */
+  idleMs?: number;
 }
 
 /**
@@ -32,7 +32,7 @@ export interface ReceiveOptions<Result> {
  */
 export async function receiveFile<Result>(
   incoming: IncomingMessage,
-  { receive, fields, discard, idleMs }: ReceiveOptions<Result>,
+  { receive, fields, discard, idleMs = 30_000 }: ReceiveOptions<Result>,
 ): Promise<Result> {
   const parser = await createParser(incoming);
   let received: Promise<Result> | undefined;

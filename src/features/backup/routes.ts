@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { constants } from 'node:fs';
-import { open, rm, writeFile } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { lstat, rm, writeFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { bounded } from '../../device/byte-reader.ts';
+import { piecesOf } from '../../device/owner-file.ts';
 import { DepotError } from '../../errors.ts';
 import { checkToken } from '../../http/guard.ts';
 import { receiveFile } from '../../http/multipart.ts';
@@ -24,8 +23,6 @@ export interface BackupRouteTools extends Pick<FeatureContext, 'submit' | 'setOp
   limitBytes: number;
   afterUpgrade: () => boolean;
 }
-
-const IDLE_MS = 30_000;
 
 /** Sets of packages and configuration, and bringing them back. */
 export function backupRoutes(tools: BackupRouteTools): Route[] {
@@ -124,11 +121,10 @@ async function sendSet(sets: Sets, id: string): Promise<Response> {
   return download(file, `depotd-backup-${day}-${id.slice(0, 8)}.tar.gz`);
 }
 
-/** A set as a file that a browser saves. */
+/** A set as a file that a browser saves; it is opened when that is read, which HEAD does not. */
 export async function download(file: string, name: string): Promise<Response> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
-  const { size } = await handle.stat();
-  return new Response(Readable.toWeb(handle.createReadStream()) as ReadableStream<Uint8Array>, {
+  const { size } = await lstat(file);
+  return new Response(ReadableStream.from(piecesOf(file)), {
     headers: {
       'content-type': 'application/gzip',
       'content-length': String(size),
@@ -152,7 +148,6 @@ async function receiveSet(
     fields: { token: (value) => checkToken([value], session) },
     // A set that was there before is not what came.
     discard: async (received) => (received.isNew ? sets.remove(received.id) : undefined),
-    idleMs: IDLE_MS,
   });
   return id;
 }

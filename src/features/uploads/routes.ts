@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { DepotError, type ErrorCode } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import { HELD_S, type HeldUploads } from './held.ts';
-import type { RunRecord, RunRecords } from './run-records.ts';
+import type { RunRecords } from './run-records.ts';
 import type { ReceivedUpload, Uploads } from './receive.ts';
 import { PROGRAM, type UploadFolder } from './folder.ts';
 import { badForm, moreThanFree, tooLarge } from './refusals.ts';
@@ -24,11 +24,8 @@ export interface UploadTools extends Pick<FeatureContext, 'submit'> {
   /** Whether what the upload's task replaced can be put back. */
   canUndo: (taskId: string) => Promise<boolean>;
   limitBytes: number;
-  /** Limit for the silence of a sender; default 30 s. */
-  idleMs?: number;
 }
 
-const IDLE_MS = 30_000;
 /** What a form may have around its file. */
 const FORM_BYTES = 64 * 1024;
 
@@ -76,7 +73,10 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       path: 'admin/store/run_records',
       summary: 'What uploads brought, and when',
       handle: async () => {
-        const found = (await records.all()).filter(isUndoable);
+        // A program that brought no package left nothing that could be taken back.
+        const found = (await records.all()).filter(
+          ({ packages, package: content }) => packages.length > 0 || content !== undefined,
+        );
         const shown = found.map(({ id, ts, md5, file }) => ({ id, ts, md5, file }));
         return json({ code: 200, records: shown });
       },
@@ -91,8 +91,10 @@ export function uploadRoutes(tools: UploadTools): Route[] {
         if (record === undefined) {
           return json({ code: 1, stdout: '', stderr: `cannot find the record ${id}` });
         }
-        const { file, job = id } = record;
-        const canGoBack = isReplaced(record) && (await tools.canUndo(job));
+        const { file, job = id, package: name, packages } = record;
+        // The package was there before, in another version.
+        const isReplaced = name !== undefined && !packages.includes(name);
+        const canGoBack = isReplaced && (await tools.canUndo(job));
         const submission = canGoBack
           ? submit('undo', file, { task_id: job })
           : submit('unrun', file, { id });
@@ -112,21 +114,11 @@ export function uploadRoutes(tools: UploadTools): Route[] {
   ];
 }
 
-/** A program that brought no package left nothing that could be taken back. */
-function isUndoable({ packages, package: content }: RunRecord): boolean {
-  return packages.length > 0 || content !== undefined;
-}
-
-/** Whether the package was there before, in another version. */
-function isReplaced({ package: name, packages }: RunRecord): boolean {
-  return name !== undefined && !packages.includes(name);
-}
-
 async function handleUpload(
   tools: UploadTools,
   { context, session, params }: ApiRequest<{ hold?: string | undefined }>,
 ): Promise<Response> {
-  const { uploads, folder, held, idleMs = IDLE_MS } = tools;
+  const { uploads, folder, held } = tools;
   let { hold } = params;
   const { incoming } = context.env as { incoming: IncomingMessage };
   const limitBytes = Math.max(0, tools.limitBytes - held.sizeBytes());
@@ -139,7 +131,6 @@ async function handleUpload(
       hold: (value) => void (hold = sameFlag('hold', hold, value)),
     },
     discard: ({ id }) => folder.remove(id),
-    idleMs,
   }).catch((error: unknown) => {
     const isFormFault = error instanceof DepotError && error.explanation === undefined;
     throw isFormFault && FORM_FAULTS.includes(error.code) ? badForm(error) : error;

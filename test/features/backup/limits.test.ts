@@ -1,4 +1,5 @@
-import { mkdir, readdir, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readlink, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -92,3 +93,22 @@ test('one that was made ahead of the right time is not taken for one of years ag
   expect(kept).toHaveLength(10);
   expect(kept).toContain(`${id}.tar.gz`);
 }, 120_000);
+
+test('whoever asks for the size of a backup alone leaves no file of it open', async () => {
+  await writeFile(join(device.root, 'root/scripts/large'), randomBytes(1024 ** 2));
+  const { backup = '' } = await daemon.run('backup');
+  const address = `${daemon.url}${daemon.base}/admin/store/backup_file?id=${backup}`;
+  const openSets = async (): Promise<string[]> => {
+    const folder = `/proc/${daemon.pid}/fd`;
+    const links = (await readdir(folder)).map((name) => readlink(join(folder, name)));
+    const targets = await Promise.allSettled(links);
+    return targets.flatMap((found) => (found.status === 'fulfilled' ? [found.value] : []));
+  };
+
+  for (let asked = 0; asked < 5; asked += 1) {
+    expect((await fetch(address, { method: 'HEAD' })).headers.get('content-length')).not.toBe('0');
+  }
+
+  expect((await openSets()).filter((path) => path.endsWith('.tar.gz'))).toEqual([]);
+  expect((await daemon.download(backup)).length).toBeGreaterThan(0);
+});
