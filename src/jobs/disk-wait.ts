@@ -27,7 +27,7 @@ interface DiskWaitOptions {
 export function createDiskWait(options: DiskWaitOptions, job: Job) {
   let deadline: number | undefined;
   return async <Value>(step: Step, work: () => Promise<Value>): Promise<Value> => {
-    /** Whether the task log says it; undefined at the first look. */
+    /** Whether the task log, which may lie on that disk, says it; undefined at the first look. */
     let isNoted: boolean | undefined;
     for (;;) {
       try {
@@ -36,9 +36,8 @@ export function createDiskWait(options: DiskWaitOptions, job: Job) {
         if (!isAwaited(step, error)) throw error;
         deadline ??= performance.now() + DISK_LIMIT_MS;
         if (performance.now() > deadline) throw error;
-        const reason = reasonOf(error);
-        if (isNoted === undefined) await beginWait(options, job, reason);
-        if (isNoted !== true) isNoted = await noteWait(options, job, waitText(error));
+        if (isNoted === undefined) await beginWait(options, job, reasonOf(error));
+        if (isNoted !== true) isNoted = await succeeds(options.logs.append(job.id, lineOf(error)));
         await delay(PAUSE_MS);
       }
     }
@@ -57,14 +56,11 @@ async function beginWait({ log, save }: DiskWaitOptions, job: Job, reason: strin
   await save(job).catch(() => undefined);
 }
 
-function waitText(error: unknown): string {
+function lineOf(error: unknown): string {
   const reason = reasonOf(error);
-  return isReadOnlyDisk(error) || isDiskFull(error)
-    ? `waiting for the disk: ${reason}`
-    : `waiting until that is mended: ${reason}`;
-}
-
-/** @returns whether the task log says it: the log may be on that disk, too */
-function noteWait({ logs }: DiskWaitOptions, job: Job, text: string): Promise<boolean> {
-  return succeeds(logs.append(job.id, ownLine(text)));
+  return ownLine(
+    isReadOnlyDisk(error) || isDiskFull(error)
+      ? `waiting for the disk: ${reason}`
+      : `waiting until that is mended: ${reason}`,
+  );
 }

@@ -1,18 +1,13 @@
-import type { Processes } from '../device/ports.ts';
 import { outlastShortage } from '../device/shortage.ts';
 import { failureTo, reasonOf } from '../errors.ts';
-import type { Log } from '../log.ts';
 import { checkChange, type Job } from './job.ts';
 import type { Journal } from './journal/journal.ts';
-import type { TaskLogs } from './task-logs.ts';
+import type { RunnerOptions } from './run.ts';
 import type { Ending } from './runner.ts';
 import { endProcesses } from './stopping.ts';
 
-interface EndingOptions {
+interface EndingOptions extends Pick<RunnerOptions, 'logs' | 'log' | 'processes'> {
   journal: Journal;
-  logs: TaskLogs;
-  log: Log;
-  processes: Processes;
 }
 
 /**

@@ -37,7 +37,11 @@ export async function waitForExit(waiting: Waiting): Promise<Exit> {
     for (;;) {
       const woken = new Promise<void>((resolve) => (wake = resolve));
       const exit = await findExit(waiting);
-      if (exit === 'lost') return await withoutFile(waiting);
+      if (exit === 'lost') {
+        // No exit file: there was no room when the command began, or the holder was killed.
+        const exitCode = await waiting.ended;
+        return exitCode === undefined ? 'lost' : { exitCode, isWritten: false };
+      }
       if (exit !== undefined) return exit;
       const timer = setTimeout(wake, LIVENESS_MS);
       await woken;
@@ -46,12 +50,6 @@ export async function waitForExit(waiting: Waiting): Promise<Exit> {
   } finally {
     watcher.close();
   }
-}
-
-/** No exit file: there was no room when the command began, or the holder was killed. */
-async function withoutFile({ ended }: Waiting): Promise<Exit> {
-  const exitCode = await ended;
-  return exitCode === undefined ? 'lost' : { exitCode, isWritten: false };
 }
 
 /** @returns undefined if the command runs, or if that cannot be found out at the moment */

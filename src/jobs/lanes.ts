@@ -11,8 +11,7 @@ export function createLanes(run: (job: Job) => Promise<void>) {
   const busy = new Set<Lane>();
   const held = new Set<Job>();
   let isClosed = false;
-  let ready: Promise<void> = Promise.resolve();
-  let isReady = true;
+  let ready: Promise<void> | undefined;
 
   const next = (lane: Lane): Job | undefined => {
     const line = lines.get(lane) ?? [];
@@ -22,7 +21,7 @@ export function createLanes(run: (job: Job) => Promise<void>) {
   const drain = async (lane: Lane): Promise<void> => {
     if (busy.has(lane)) return;
     busy.add(lane);
-    while (!isReady) await ready;
+    while (ready !== undefined) await ready;
     while (!isClosed) {
       const job = next(lane);
       if (job === undefined) break;
@@ -55,8 +54,7 @@ export function createLanes(run: (job: Job) => Promise<void>) {
     count: (): number => [...lines.values()].flat().length,
     /** No job begins until the work is done. */
     after: (work: Promise<void>): void => {
-      isReady = false;
-      ready = work.finally(() => (isReady = true));
+      ready = work.finally(() => (ready = undefined));
     },
     /** From now on no job begins. */
     close: (): void => void (isClosed = true),

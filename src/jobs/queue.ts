@@ -1,6 +1,4 @@
-import type { Processes } from '../device/ports.ts';
 import { DepotError, failureTo, reasonOf } from '../errors.ts';
-import type { Log } from '../log.ts';
 import { endOrphans, settleJob } from './endings.ts';
 import { EXPLANATIONS, facts } from './explanation.ts';
 import {
@@ -17,22 +15,17 @@ import {
 import { createJobIndex, prune, type JobIndex, type Pruned } from './job-index.ts';
 import type { Journal } from './journal/journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
-import type { TaskLogs } from './task-logs.ts';
 import { moveTo } from './position.ts';
-import type { Plan } from './plan.ts';
 import type { RetentionLimits } from './pruning.ts';
+import type { RunnerOptions } from './run.ts';
 import type { Runner } from './runner.ts';
 
 export type Queue = ReturnType<typeof createQueue>;
 export type JobRequest = Pick<Job, 'kind' | 'lane' | 'subject' | 'params' | 'command'>;
 
-export interface QueueOptions {
+export interface QueueOptions extends Omit<RunnerOptions, 'save'> {
   journal: Journal;
-  logs: TaskLogs;
-  log: Log;
   runner: Runner;
-  processes: Processes;
-  planOf: (job: Job) => Plan;
   /** Whether two kinds of jobs on the same subject undo each other. */
   contradicts: (kind: string, other: string) => boolean;
   limits: () => RetentionLimits;

@@ -5,7 +5,7 @@ import { EXPLANATIONS, facts, failureFacts, sentence } from './explanation.ts';
 import { checkChange, ENDED_WITHOUT_CODE, unixNow, type Job, type Verdict } from './job.ts';
 import { ownLine } from './task-logs.ts';
 import { checkPlan, indexOfJump, indexOfPosition, moveTo } from './position.ts';
-import type { Act, CommandStep, Jump, Step, StepContext } from './plan.ts';
+import { plainCommand, type Act, type Jump, type Step, type StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run, type RunnerOptions } from './run.ts';
 import { makeReady, runCommand, claimReady } from './run-command.ts';
 import { contextOf } from './step-context.ts';
@@ -136,19 +136,15 @@ async function findPosition(run: Run): Promise<void> {
     const next = job.stepLabel ?? 'its end';
     const text = `this version has no step "${at}": the job goes on at ${next}`;
     await logs.append(job.id, ownLine(text)).catch(() => undefined);
-    if (job.process !== undefined) await waitOut(run, at);
+    // Another version has started it in a step that this version's plan lacks.
+    const gone = plainCommand(at, at, () => undefined);
+    if (job.process !== undefined) await runCommand(run, gone, contextOf(run, gone));
   } catch (error) {
     moveTo(job, steps, 0);
     // A repair is done from its beginning: its steps are safe to do again.
     if (phase === 'steps') await fail(run, error);
   }
   delete job.process;
-}
-
-/** Waits for a command that another version started in a step that this version's plan lacks. */
-async function waitOut(run: Run, id: string): Promise<void> {
-  const step: CommandStep = { id, label: id, mustSucceed: false, command: () => undefined };
-  await runCommand(run, step, contextOf(run, step));
 }
 
 /** Does one step. @returns whether there is more to do */

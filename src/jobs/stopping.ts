@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Processes, ProcessMark } from '../device/ports.ts';
+import type { Processes } from '../device/ports.ts';
 import { pauseBetweenLooks } from '../device/process-table.ts';
 
 /**
@@ -12,10 +12,7 @@ const ESCALATION = [
   { signal: 'SIGKILL', graceMs: 2_000 },
 ] as const;
 
-interface Target {
-  jobId: string;
-  mark: ProcessMark;
-}
+type Target = Parameters<Processes['count']>[0];
 
 /**
  * Ends a job's command and everything it started, and resolves when nothing of it is left: not

@@ -87,13 +87,16 @@ async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<boolea
   const unended = jobs.filter(({ state }) => !isEnded(state));
   const areOlder = unended.map(nameOlderMark);
   const lost = unended.filter(({ mark }) => mark !== undefined && !marks.has(mark));
-  for (const job of lost) endWithoutMark(job);
+  for (const job of lost) {
+    const end = job.state === 'queued' ? UNMARKED.queued : UNMARKED.running;
+    Object.assign(job, end, { stoppedAt: unixNow() });
+  }
   const left = unended.filter((job) => !lost.includes(job));
   marks.adopt(left.flatMap(({ id, mark }) => (mark === undefined ? [] : { id, mark })));
   const bare = left.filter(({ mark }) => mark === undefined);
   for (const job of bare) job.mark = marks.give(job.id).mark;
   const names = left.flatMap(({ mark }) => mark ?? []);
-  const areMade = await addMarks(marks, names);
+  const areMade = names.length === 0 || (await succeeds(marks.make(names).then(marks.sync)));
   for (const job of areMade ? [] : bare) {
     marks.drop(job.id);
     delete job.mark;
@@ -112,11 +115,6 @@ function nameOlderMark(job: Job & { isMarked?: boolean }): boolean {
   return true;
 }
 
-function endWithoutMark(job: Job): void {
-  const end = job.state === 'queued' ? UNMARKED.queued : UNMARKED.running;
-  Object.assign(job, end, { stoppedAt: unixNow() });
-}
-
 const UNMARKED = {
   queued: {
     state: 'stopped',
@@ -133,8 +131,3 @@ const UNMARKED = {
     remedy: 'Free space on the device, then look whether what the task was for is done.',
   },
 };
-
-async function addMarks(marks: JobMarks, names: readonly string[]): Promise<boolean> {
-  if (names.length === 0) return true;
-  return succeeds(marks.make(names).then(marks.sync));
-}
