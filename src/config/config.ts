@@ -37,7 +37,7 @@ export function readConfig(
   const former = new Set(
     known.flatMap((section) => (section.former ?? []).map((name) => `${section.name}.${name}`)),
   );
-  const isFormer = ({ section, name }: Setting): boolean => former.has(`${section}.${name}`);
+  const isFormer = ({ key }: Setting): boolean => former.has(key);
   const all = readSettings(source, tables, problems);
   const settings = all.filter((setting) => !isFormer(setting));
   const config = defaults(known);
@@ -45,7 +45,7 @@ export function readConfig(
   for (const setting of settings) {
     const problem = apply(config, tables, setting);
     if (problem === undefined) continue;
-    failed.add(`${setting.section}.${setting.name}`);
+    failed.add(setting.key);
     problems.push(problem);
   }
   const placed = (section: Section, found: Contradiction[] = []): string[] =>
@@ -54,9 +54,7 @@ export function readConfig(
     ...known.flatMap((each) => placed(each, each.contradictions?.(valuesOf(config, each)))),
   );
   const warnings = [
-    ...all
-      .filter(isFormer)
-      .map(({ section, name, where }) => `${where}: ${section}.${name} does nothing any more`),
+    ...all.filter(isFormer).map(({ key, where }) => `${where}: ${key} does nothing any more`),
     ...known.flatMap((section) => unreadable(section, settings)),
     ...known.flatMap((each) => placed(each, each.doubts?.(valuesOf(config, each), config.main))),
   ];
@@ -66,10 +64,10 @@ export function readConfig(
 /** The files that settings name and that cannot be read now: they may come later. */
 function unreadable({ name, files = [] }: Section, settings: readonly Setting[]): string[] {
   return files.flatMap((option) => {
-    const setting = settings.findLast((each) => each.section === name && each.name === option);
+    const setting = settings.findLast(({ key }) => key === `${name}.${option}`);
     const file = setting?.values.at(-1) ?? '';
     if (setting === undefined || file === '' || isReadable(file)) return [];
-    return [`${setting.where}: ${name}.${option} names ${file}, which cannot be read`];
+    return [`${setting.where}: ${setting.key} names ${file}, which cannot be read`];
   });
 }
 
@@ -93,10 +91,7 @@ function defaults(sections: readonly Section[]): Config {
   const entries = sections.map(({ name, options }) => [
     name,
     Object.fromEntries(
-      Object.entries(options).map(([option, { fallback }]): [string, unknown] => [
-        option,
-        fallback,
-      ]),
+      Object.entries(options).map(([option, { fallback }]) => [option, fallback] as const),
     ),
   ]);
   return Object.fromEntries(entries) as Config;
@@ -106,7 +101,7 @@ function defaults(sections: readonly Section[]): Config {
 function apply(
   config: Record<string, unknown>,
   tables: Tables,
-  { section, name, values, where }: Setting,
+  { key, section, name, values, where }: Setting,
 ): string | undefined {
   const table = tables.get(section);
   const option = table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
@@ -115,13 +110,13 @@ function apply(
       table === undefined
         ? `${[...tables.keys()].join(', ')} are the sections`
         : `${section} has ${Object.keys(table).join(', ')}`;
-    return `${where}: cannot use ${section}.${name}: no such option; ${known}`;
+    return `${where}: cannot use ${key}: no such option; ${known}`;
   }
   try {
     config[section] = { ...(config[section] as object), [name]: option.parse(values) };
     return undefined;
   } catch (error) {
-    return `${where}: cannot use ${section}.${name} "${values.join(' ')}": ${reasonOf(error)}`;
+    return `${where}: cannot use ${key} "${values.join(' ')}": ${reasonOf(error)}`;
   }
 }
 
@@ -134,9 +129,7 @@ function contradictions(
   found: readonly Contradiction[],
   { settings, failed }: { settings: readonly Setting[]; failed: ReadonlySet<string> },
 ): string[] {
-  const lines = new Map(
-    settings.map((setting) => [`${setting.section}.${setting.name}`, setting.where]),
-  );
+  const lines = new Map(settings.map(({ key, where }) => [key, where]));
   return found.flatMap(({ options, message }) => {
     const names = options.map((option) => `${section.name}.${option}`);
     if (names.some((name) => failed.has(name))) return [];

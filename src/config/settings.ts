@@ -13,6 +13,8 @@ export type Tables = ReadonlyMap<string, OptionTable>;
 
 /** One value as somebody wrote it, and where, for messages: `FILE:LINE` or `--set`. */
 export interface Setting {
+  /** `SECTION.OPTION` */
+  key: string;
   section: string;
   name: string;
   values: string[];
@@ -90,7 +92,7 @@ function addOption(
   const key = `${section}.${name}`;
   const known = settings.get(key);
   if (isList && known !== undefined) known.values.push(value);
-  else settings.set(key, { section, name, values: [value], where });
+  else settings.set(key, { key, section, name, values: [value], where });
 }
 
 function readOverrides(overrides: string[], { tables, problems }: Reading): Setting[] {

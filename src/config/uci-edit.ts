@@ -27,18 +27,11 @@ export function setUciOption(text: string, place: UciPlace, value: string): stri
 }
 
 /** Whether what was written says what was meant and nothing else: it is read again. */
-export function saysSo(
-  written: string,
-  { problems }: UciFile,
-  meant: readonly UciSection[],
-): boolean {
+export function saysSo(written: string, { problems }: UciFile, meant: UciSection[]): boolean {
   return contentOf(parseUciFile(written)) === contentOf({ problems, sections: meant });
 }
 
-function contentOf({
-  sections,
-  problems,
-}: Pick<UciFile, 'problems'> & { sections: readonly UciSection[] }): string {
+function contentOf({ sections, problems }: UciFile): string {
   return JSON.stringify([
     problems.map(({ message }) => message),
     sections.map(({ type, name, options }) => [
