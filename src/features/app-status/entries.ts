@@ -3,12 +3,29 @@ import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import type { AppFiles } from './app-files.ts';
 import type { Catalog } from '../../package-management/apps/catalog.ts';
 import { isPackageName, type PackageName } from '../../package-management/names.ts';
-import type { Hostname } from './hostname.ts';
+import { HOST_PATTERN } from '../../http/host-patterns.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 import type { RunResult } from '../../device/command.ts';
 import { parseJson } from '../../device/durable-file.ts';
 
 export type Entries = ReturnType<typeof createEntries>;
+
+/**
+ * The name under which a browser reaches the device, as `location.hostname` has it, without port: a
+ * DNS name in ASCII (an international one in its `xn--` form), an IPv4 address, or an IPv6 address
+ * in brackets without zone, which would mean something on the client alone.
+ */
+export const hostName = v.pipe(
+  v.string(),
+  v.maxLength(253, 'at most 253 characters are allowed'),
+  v.regex(
+    new RegExp(`^${HOST_PATTERN}$`),
+    'a DNS name, an IPv4 address, or an IPv6 address in brackets is expected, without port',
+  ),
+  v.toLowerCase(),
+  v.brand('Hostname'),
+);
+type Hostname = v.InferOutput<typeof hostName>;
 
 interface EntryRequest {
   /** undefined: every installed app whose meta flags hold `entrysh`. */
@@ -30,13 +47,11 @@ export interface EntryOptions {
   runStates: () => Promise<ReadonlyMap<string, RunState>>;
   /** Ends the scripts that run when the daemon stops. */
   stopping: AbortSignal;
-  /** The limit of one script; default 10 s. */
-  timeoutMs?: number;
 }
 
 const ENTRY_FLAG = 'entrysh';
-const TIMEOUT_MS = 10_000;
-const MOST_OUTPUT_BYTES = 256 * 1024;
+/** Of one script. */
+const LIMITS = { timeoutMs: 10_000, maxBytes: 256 * 1024 };
 const MOST_SCRIPTS = 8;
 /** Far more than a device has apps: what asks for more is not its owner. */
 const MOST_WAITING = 1000;
@@ -51,8 +66,7 @@ const BUSY = `cannot ask for the state of apps: ${MOST_WAITING} questions wait a
  *  - a script has 10 s and 256 KiB, and nothing that it started is left when it is over;
  *  - at most eight scripts run at a time, whoever asks.
  */
-export function createEntries(options: EntryOptions) {
-  const { files, catalog, stopping, runStates, timeoutMs = TIMEOUT_MS } = options;
+export function createEntries({ files, catalog, stopping, runStates }: EntryOptions) {
   const kept = createStatusCache();
   const running = new Map<string, Promise<EntryResult>>();
   const limited = createConcurrencyLimit({
@@ -60,14 +74,13 @@ export function createEntries(options: EntryOptions) {
     mostWaiting: MOST_WAITING,
     busy: BUSY,
   });
-  const limits = { timeoutMs, maxBytes: MOST_OUTPUT_BYTES };
 
   const ask = async (app: PackageName, hostname: Hostname, version: string) => {
     const [askedAt, output] = await limited(async () => [
       performance.now(),
-      await files.runEntryScript(app, hostname, { ...limits, signal: stopping }),
+      await files.runEntryScript(app, hostname, { ...LIMITS, signal: stopping }),
     ]);
-    const result = readEntryStatus(app, output, limits);
+    const result = readEntryStatus(app, output);
     if ('status' in result) {
       kept.put(`${app} ${hostname}`, { version, status: result.status, askedAt });
     }
@@ -188,29 +201,21 @@ const scriptOutput = v.looseObject({
 type EntryStatus = v.InferOutput<typeof scriptOutput> & { app: string };
 
 /** Why an app has no status: 404 if it has no entry script to ask, 500 if that failed. */
-interface EntryError {
-  app: string;
-  code: 404 | 500;
-  msg: string;
-}
-
-type EntryResult = { status: EntryStatus } | { error: EntryError };
+type EntryResult =
+  | { status: EntryStatus }
+  | { error: { app: string; code: 404 | 500; msg: string } };
 
 /**
  * Judges what a script did. Its output may hold secrets (an RPC token, a password), so none of it
  * goes into the message.
  */
-function readEntryStatus(
-  app: string,
-  result: RunResult,
-  limits: { timeoutMs: number; maxBytes: number },
-): EntryResult {
+function readEntryStatus(app: string, result: RunResult): EntryResult {
   const failed = (why: string): EntryResult => ({
     error: { app, code: 500, msg: `cannot tell the status of ${app}: its entry script ${why}` },
   });
-  if (result.cutShortBy === 'time') return failed(`took longer than ${limits.timeoutMs / 1000} s`);
+  if (result.cutShortBy === 'time') return failed(`took longer than ${LIMITS.timeoutMs / 1000} s`);
   if (result.cutShortBy === 'output') {
-    return failed(`printed more than ${limits.maxBytes / 1024} KiB`);
+    return failed(`printed more than ${LIMITS.maxBytes / 1024} KiB`);
   }
   if (result.cutShortBy === 'stop') return failed('was ended: the daemon is stopping');
   if (result.exitCode === undefined) return failed('could not be run');

@@ -14,6 +14,6 @@ export function createAppStatusFeature(
   const entries = createEntries({ files, catalog, stopping, runStates });
   return {
     documentation: async () => (await import('./documentation.ts')).APP_STATUS_DOCUMENTATION,
-    routes: () => entryRoutes({ files, entries }),
+    routes: () => entryRoutes(files, entries),
   };
 }

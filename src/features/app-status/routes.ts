@@ -1,16 +1,10 @@
 import * as v from 'valibot';
-import type { Entries } from './entries.ts';
-import { hostname } from './hostname.ts';
+import { hostName, type Entries } from './entries.ts';
 import type { AppFiles } from './app-files.ts';
 import { isPackageName, PACKAGE_NAME_PATTERN } from '../../package-management/names.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';
-
-export interface EntryTools {
-  files: AppFiles;
-  entries: Entries;
-}
 
 /** Names separated by commas; an empty text is as good as none. */
 const packageNames = v.pipe(
@@ -25,7 +19,7 @@ const packageNames = v.pipe(
 const update = v.pipe(v.string(), v.regex(/^-?\d{1,9}$/, 'an integer is expected'));
 
 /** Whether apps are configured, whether they run, and where they are reached. */
-export function entryRoutes({ files, entries }: EntryTools): Route[] {
+export function entryRoutes(files: AppFiles, entries: Entries): Route[] {
   return [
     get({
       path: 'admin/store/configured',
@@ -37,7 +31,7 @@ export function entryRoutes({ files, entries }: EntryTools): Route[] {
     post({
       path: 'admin/store/entrysh',
       summary: 'Run state and addresses of apps, as their own scripts tell them',
-      params: { package: v.optional(packageNames), hostname, update: v.optional(update) },
+      params: { package: v.optional(packageNames), hostname: hostName, update: v.optional(update) },
       handle: async ({ params }) => {
         const apps = params.package?.length === 0 ? undefined : params.package;
         const isForced = params.update === '1';
