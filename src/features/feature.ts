@@ -9,7 +9,7 @@ import type { FeatureDocumentation, PassedInterface } from '../http/openapi/docu
 import type { Metric } from '../http/metrics-text.ts';
 import type { Route } from '../http/route.ts';
 import type { Sessions } from '../http/session/sessions.ts';
-import type { Submission } from '../jobs/job.ts';
+import type { Job, Submission } from '../jobs/job.ts';
 import type { JobKind } from '../jobs/kinds.ts';
 import type { TaskLogs } from '../jobs/task-logs.ts';
 import type { Queue } from '../jobs/queue.ts';
@@ -45,6 +45,13 @@ export interface Feature {
 }
 
 export type SessionsByAuth = Readonly<Record<Config['main']['auth'], Sessions>>;
+
+/** What a feature says in the status of tasks, by what it read last. */
+export interface TaskNotes {
+  describe: (job: Job) => object;
+  /** Never fails. @param job that it is read for, if it has ended; default: all of them */
+  refresh: (job?: Job) => Promise<void>;
+}
 
 /** Requests that are no part of the API: told by their raw target, and never parsed. */
 export interface PassThrough {

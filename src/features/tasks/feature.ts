@@ -3,19 +3,17 @@ import type { HealthReport } from '../../http/health-report.ts';
 import { counter, gauge, type Metric } from '../../http/metrics-text.ts';
 import { isEnded, JOB_STATES, type Job, type JobState } from '../../jobs/job.ts';
 import { UBUS_SOCKET } from '../../config/environment.ts';
+import { createSequence } from '../../device/concurrency-limit.ts';
 import { sendUbusEvent } from '../../device/ubus/ubus-connection.ts';
-import type { Feature, FeatureContext } from '../feature.ts';
-import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
+import type { Feature, FeatureContext, TaskNotes } from '../feature.ts';
+import { describeTask, taskRoutes } from './routes.ts';
 
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
 export function createTasksFeature(context: FeatureContext, notes: TaskNotes): Feature {
   const { queue, events } = context;
   const announce = createAnnouncer();
   const ended = createEndedTasks();
-  onStateChange(context, (job) => {
-    announce(job);
-    if (isEnded(job.state)) ended.count(job);
-  });
+  const known = new WeakMap<Job, JobState>(queue.all().map((job) => [job, job.state]));
   const publish = (job: Job): void =>
     events.publish({
       event: 'job',
@@ -23,6 +21,12 @@ export function createTasksFeature(context: FeatureContext, notes: TaskNotes): F
       data: { task_id: job.id, ...describeTask(job), ...notes.describe(job) },
     });
   queue.onChange((job) => {
+    // Most changes are of something else than the state.
+    if (known.get(job) !== job.state) {
+      known.set(job, job.state);
+      announce(job);
+      if (isEnded(job.state)) ended.count(job);
+    }
     if (!isEnded(job.state)) publish(job);
     else void notes.refresh(job).finally(() => publish(job));
   });
@@ -33,16 +37,6 @@ export function createTasksFeature(context: FeatureContext, notes: TaskNotes): F
     checks: async () => (await import('./checks.ts')).taskChecks(context),
     metrics: () => [...jobMetrics(context), ...ended.metrics()],
   };
-}
-
-/** Calls back when a job has come to another state; most changes are of something else. */
-function onStateChange({ queue }: FeatureContext, listener: (job: Job) => void): void {
-  const known = new WeakMap<Job, JobState>(queue.all().map((job) => [job, job.state]));
-  queue.onChange((job) => {
-    if (known.get(job) === job.state) return;
-    known.set(job, job.state);
-    listener(job);
-  });
 }
 
 /** A damaged record keeps nothing else from its work, and is named until it is dismissed. */
@@ -113,17 +107,14 @@ const MOST_WAITING = 200;
  * `depotd.task {id, state}` on ubus, in order. Nothing waits for it; what cannot be sent is lost.
  */
 function createAnnouncer(): (job: Pick<Job, 'id' | 'state'>) => void {
-  let last: Promise<void> = Promise.resolve();
+  const inTurn = createSequence();
   let waiting = 0;
   return ({ id, state }) => {
     if (waiting >= MOST_WAITING || !existsSync(UBUS_SOCKET)) return;
     waiting += 1;
     const options = { socketPath: UBUS_SOCKET, timeoutMs: UBUS_TIMEOUT_MS };
-    last = last
-      .then(() => sendUbusEvent(options, 'depotd.task', { id, state }))
+    void inTurn(() => sendUbusEvent(options, 'depotd.task', { id, state }))
       .catch(() => undefined)
-      .finally(() => {
-        waiting -= 1;
-      });
+      .finally(() => (waiting -= 1));
   };
 }

@@ -2,19 +2,12 @@ import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
 import type { TaskLogs } from '../../jobs/task-logs.ts';
-import type { FeatureContext } from '../feature.ts';
+import type { FeatureContext, TaskNotes } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import { END_MARK, followTask } from './follow-task.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { json } from '../../http/respond.ts';
 import { get, getStream, post, type Route } from '../../http/route.ts';
-
-/** What another feature says of a task, by what it read last. */
-export interface TaskNotes {
-  describe: (job: Job) => object;
-  /** Never fails. @param job that it is read for, if it has ended; default: all of them */
-  refresh: (job?: Job) => Promise<void>;
-}
 
 /** Streams end when the daemon stops. */
 type TaskTools = Pick<FeatureContext, 'queue' | 'logs' | 'stopping'> & TaskNotes;
@@ -174,20 +167,18 @@ async function logFrom(
   logs: TaskLogs,
   { job, offset: from, signal }: { job: Job; offset: number; signal: AbortSignal },
 ): Promise<Response> {
-  if ((await logs.size(job.id)) === from || job.state === 'queued') {
-    if (!isEnded(job.state)) {
-      await logs.waitForMore(job.id, { offset: from, timeoutMs: MORE_MS, signal });
-    }
+  const hasAll = (await logs.size(job.id)) === from || job.state === 'queued';
+  if (hasAll && !isEnded(job.state)) {
+    await logs.waitForMore(job.id, { offset: from, timeoutMs: MORE_MS, signal });
   }
   const size = await logs.size(job.id);
   if (size === undefined && isEnded(job.state)) {
     throw new DepotError('not_found', `cannot find the log of task ${job.id}`);
   }
   const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
-  if (from > (size ?? 0)) return new Response(null, { status: 205, headers });
-  if (from === (size ?? 0)) return new Response(null, { status: 204, headers });
   const length = (size ?? 0) - from;
-  return new Response(pieces(logs, { id: job.id, from, length }), {
+  if (length <= 0) return new Response(null, { status: length < 0 ? 205 : 204, headers });
+  return new Response(ReadableStream.from(pieces(logs, { id: job.id, from, length })), {
     headers: {
       ...headers,
       'content-type': 'application/octet-stream',
@@ -196,18 +187,14 @@ async function logFrom(
   });
 }
 
-function pieces(
+async function* pieces(
   logs: TaskLogs,
   { id, from, length }: { id: string; from: number; length: number },
-): ReadableStream<Uint8Array> {
-  let position = from;
-  const end = from + length;
-  return new ReadableStream({
-    pull: async (controller) => {
-      const piece = await logs.read(id, position, Math.min(PIECE_BYTES, end - position));
-      position += piece.length;
-      if (piece.length > 0) controller.enqueue(piece);
-      if (position >= end || piece.length === 0) controller.close();
-    },
-  });
+): AsyncGenerator<Uint8Array> {
+  for (let at = from; at < from + length;) {
+    const piece = await logs.read(id, at, Math.min(PIECE_BYTES, from + length - at));
+    if (piece.length === 0) return;
+    at += piece.length;
+    yield piece;
+  }
 }

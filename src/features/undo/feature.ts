@@ -6,7 +6,7 @@ import { whenEnded } from '../../jobs/when-ended.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/package-tools.ts';
 import { replaced } from '../../package-management/undo/undo-record.ts';
-import type { Feature, FeatureContext } from '../feature.ts';
+import type { Feature, FeatureContext, TaskNotes } from '../feature.ts';
 import { retriedStart } from '../../jobs/retried-start.ts';
 import {
   isUndoable,
@@ -19,11 +19,7 @@ import { undoPlan } from './plan.ts';
 import type { UndoPreview } from './undo-preview.ts';
 import { undoRoutes } from './routes.ts';
 
-export interface UndoFeature extends Feature {
-  /** What the status of a task says of it, by the state that `refresh` read last. */
-  describe: (job: Job) => object;
-  /** Never fails. @param job that it is read for, if it has ended; default: all of them */
-  refresh: (job?: Job) => Promise<void>;
+export interface UndoFeature extends Feature, TaskNotes {
   /** @throws DepotError not_found */
   preview: (id: string) => Promise<UndoPreview>;
   canUndo: (id: string) => Promise<boolean>;

@@ -3,7 +3,7 @@ import type { Job } from '../../jobs/job.ts';
 import type { ChangePreview } from '../../package-management/change-preview.ts';
 import { failureProblem } from '../../package-management/failure.ts';
 import type { PreviewedChange } from '../../package-management/preview.ts';
-import { createProblem, type Problem } from '../../package-management/problem.ts';
+import { createProblem } from '../../package-management/problem.ts';
 import { bytesOf } from '../../package-management/transaction/kept-packages.ts';
 import { replaced, type ChangedPackage } from '../../package-management/undo/undo-record.ts';
 import { filesToPutBack, wholeObstacleTo } from './undo-obstacles.ts';
@@ -29,7 +29,9 @@ export async function previewUndo(tools: UndoPlanTools, job: Job): Promise<UndoP
   }
   const changes = await Promise.all(packages.map((one) => changeBack(tools, one)));
   const diskBytes = changes.reduce((sum, change) => sum + change.diskBytes, 0);
-  const problems = diskBytes > freeBytes ? [shortage(diskBytes, freeBytes)] : [];
+  const text = `${sizeText(diskBytes)} are needed, ${sizeText(freeBytes)} are free`;
+  const lack = createProblem('no_space', `cannot undo it: ${text}`);
+  const problems = diskBytes > freeBytes ? [lack] : [];
   const { files } = await filesToPutBack(job, manager);
   return {
     ...{ changes, problems, freeBytes, isPossible: problems.length === 0 },
@@ -56,9 +58,4 @@ async function changeBack(
     ...{ action: 'upgrade', name, version: before, fromVersion: after, reason: 'asked' },
     diskBytes: bytes - there,
   };
-}
-
-function shortage(needed: number, free: number): Problem {
-  const text = `${sizeText(needed)} are needed, ${sizeText(free)} are free`;
-  return createProblem('no_space', `cannot undo it: ${text}`);
 }
