@@ -4,20 +4,11 @@ import { isInstalled } from '../../package-management/half-installed.ts';
 import { failureError, EXPLAINED_BYTES } from '../../package-management/failure.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import type { ProblemCode } from '../../package-management/problem.ts';
+import { reportLine, type ReportLine } from '../../package-management/transaction/report-line.ts';
 import { type Manifest, type PackageFile, manifestSchema } from './manifest.ts';
 import { DepotError } from '../../errors.ts';
 import { slots } from '../../jobs/memory.ts';
 import type { StepContext } from '../../jobs/plan.ts';
-
-/** What becomes of one package of a set. */
-export const reportLine = v.object({
-  package: v.string(),
-  state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
-  /** Name of the package on this device, if that is another one. */
-  as: v.exactOptional(v.string()),
-  message: v.exactOptional(v.string()),
-});
-export type ReportLine = v.InferOutput<typeof reportLine>;
 
 /** What a restore does with the packages of a set. */
 interface ComesBack {

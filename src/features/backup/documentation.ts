@@ -19,7 +19,6 @@ const backup = api.titled('Backup', {
 });
 
 const EXAMPLE = '5f7c2b9d4e6a41538c1d2e3f4a5b6c7d';
-const done = api.titled('Code', { code: api.integer });
 
 export const BACKUP_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Backup',
@@ -67,13 +66,11 @@ export const BACKUP_DOCUMENTATION: api.FeatureDocumentation = {
     'POST admin/store/remove_backup': api.jsonOperation('removeBackup', {
       refusals: { 404: 'there is no backup of this id' },
       description: 'it is gone',
-      schema: done,
-      example: { code: 0 },
+      ...api.DONE,
     }),
     'POST admin/store/set_backup': api.jsonOperation('setBackup', {
       description: 'it is set',
-      schema: done,
-      example: { code: 0 },
+      ...api.DONE,
     }),
     'POST admin/store/restore': api.taskOperation('restoreBackup', {
       refusals: { 404: 'there is no backup of this id' },

@@ -17,15 +17,13 @@ import { createSets, LIMITS, RESERVE_BYTES, type Sets } from './sets.ts';
 
 const MIB = 1024 ** 2;
 
-/** The sets, for other features. */
-interface OfferedSets extends Pick<Sets, 'all'> {
-  /** Takes one in, once all of it is checked. @returns its id @throws DepotError bad_request */
-  receive: (content: AsyncIterable<Uint8Array>) => Promise<string>;
-  download: typeof download;
-}
-
 export interface BackupFeature extends Feature {
-  backups: OfferedSets;
+  /** The sets, for other features. */
+  backups: Pick<Sets, 'all'> & {
+    /** Takes one in, once all of it is checked. @returns its id @throws DepotError bad_request */
+    receive: (content: AsyncIterable<Uint8Array>) => Promise<string>;
+    download: typeof download;
+  };
   /** What a restore would do. @throws DepotError not_found, bad_request */
   preview: (backup: string, as: string | undefined) => Promise<RestorePreview>;
 }

@@ -156,7 +156,12 @@ function patientReader(log: Log): (folder: string) => Promise<StoredSet[] | unde
 async function setsIn(folder: string, log: Log): Promise<StoredSet[]> {
   const sets: StoredSet[] = [];
   const names = (await readdir(folder).catch(() => [])).filter((name) => NAME.test(name));
-  if (names.length > 0 && !(await isTrusted(folder, log))) return [];
+  try {
+    if (names.length > 0) await followTrusted(folder, undefined);
+  } catch (error) {
+    log.warn({ file: folder, reason: reasonOf(error) }, 'backup unreadable');
+    return [];
+  }
   for (const name of names) {
     const [, id, given] = NAME.exec(name) ?? [];
     const file = join(folder, name);
@@ -173,14 +178,4 @@ async function setsIn(folder: string, log: Log): Promise<StoredSet[]> {
     }
   }
   return sets;
-}
-
-async function isTrusted(folder: string, log: Log): Promise<boolean> {
-  return followTrusted(folder, undefined).then(
-    () => true,
-    (error: unknown) => {
-      log.warn({ file: folder, reason: reasonOf(error) }, 'backup unreadable');
-      return false;
-    },
-  );
 }

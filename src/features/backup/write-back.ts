@@ -19,11 +19,6 @@ export interface FileToWrite extends KeptFile {
   index: number;
 }
 
-function patternsOfOneBox(paths: Paths): Pick<RegExp, 'test'>[] {
-  const folder = `${stateFolder(paths)}/`;
-  return [OF_ONE_BOX, { test: (path) => path.startsWith(folder) }];
-}
-
 /** Which files of a set are for this device, and are not as they are. */
 export async function filesToWrite(
   paths: Paths,
@@ -32,13 +27,14 @@ export async function filesToWrite(
 ): Promise<FileToWrite[]> {
   const isRelease = set.release !== '' && set.release === (await releaseOf(paths));
   const own = filesOfManager(manager);
-  const others = MANAGER_FILES.filter((files) => files !== own).map(({ settings }) => settings);
-  const ofOneBox = isNew ? patternsOfOneBox(paths) : [];
-  const firmwareFeeds = { test: (path: string) => path === own.firmwareFeeds };
-  const left = [...others, ...ofOneBox, ...(isRelease ? [] : [firmwareFeeds])];
+  const others = MANAGER_FILES.filter((files) => files !== own);
+  const isLeft = (path: string): boolean =>
+    others.some(({ settings }) => settings.test(path)) ||
+    (isNew && (OF_ONE_BOX.test(path) || path.startsWith(`${stateFolder(paths)}/`))) ||
+    (!isRelease && path === own.firmwareFeeds);
   const found: FileToWrite[] = [];
   for (const [index, file] of set.files.entries()) {
-    if (left.some((pattern) => pattern.test(file.path))) continue;
+    if (isLeft(file.path)) continue;
     const there = await measure(paths.onDevice(file.path), file.bytes);
     const isSame = there?.sha256 === file.sha256 && there.mode === file.mode;
     // A key of that name may have come with this firmware.

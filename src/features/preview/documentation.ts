@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import * as api from '../../http/openapi/documentation.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
+import { reportLine } from '../../package-management/transaction/report-line.ts';
 import { RESTARTS } from '../../package-management/restarts.ts';
 import { PLACE_KINDS } from '../../package-management/undo/undo-record.ts';
 import { STOPS } from '../../package-management/system-packages.ts';
@@ -49,13 +50,6 @@ const plannedContainer = api.titled('PlannedContainer', {
   keeps: api.described("data folders of the app's own, which stay unless purge=1", texts),
 });
 
-const restored = v.object({
-  package: v.string(),
-  state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
-  as: v.optional(v.string()),
-  message: v.optional(v.string()),
-});
-
 const left = v.object({
   name: v.string(),
   reason: v.picklist(['firmware', 'held', 'feed']),
@@ -82,7 +76,7 @@ const plan = api.titled('Plan', {
     'of an undo: files below /etc that go back; of a restore: files that come',
     texts,
   ),
-  report: api.optional('of a restore: what would become of each package', v.array(restored)),
+  report: api.optional('of a restore: what would become of each package', v.array(reportLine)),
   kept_in: api.optional(
     'of an undo: where what was replaced lies; memory is empty after a boot',
     v.picklist(PLACE_KINDS),

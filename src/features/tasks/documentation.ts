@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import * as api from '../../http/openapi/documentation.ts';
 import { PLACE_KINDS } from '../../package-management/undo/undo-record.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
+import { reportLine } from '../../package-management/transaction/report-line.ts';
 
 /** What a task may be: what the features bring. */
 const KINDS = [
@@ -51,17 +52,7 @@ const task = v.pipe(
       api.unixSeconds,
     ),
     backup: api.optional('the id of the backup that it made', v.string()),
-    report: api.optional(
-      'of a restore: what became of each package',
-      v.array(
-        v.object({
-          package: v.string(),
-          state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
-          as: api.optional('its name on this device', v.string()),
-          message: v.optional(v.string()),
-        }),
-      ),
-    ),
+    report: api.optional('of a restore: what became of each package', v.array(reportLine)),
     packages: api.optional('names of the packages that it has changed', v.array(v.string())),
   }),
   // JSON Schema has no word for it; the tests hold every answer to it.

@@ -10,8 +10,6 @@ const runRecord = api.titled('RunRecord', {
 
 const runRecords = api.titled('RunRecords', { code: api.integer, records: v.array(runRecord) });
 
-const DONE = { schema: api.titled('Code', { code: api.integer }), example: { code: 0 } };
-
 const FILE_GONE = { 404: 'there is no such file, or it is of another session' };
 
 export const UPLOADS_DOCUMENTATION: api.FeatureDocumentation = {
@@ -23,7 +21,7 @@ export const UPLOADS_DOCUMENTATION: api.FeatureDocumentation = {
     'POST admin/store/drop_file': api.jsonOperation('dropHeldFile', {
       refusals: FILE_GONE,
       description: 'the file is gone',
-      ...DONE,
+      ...api.DONE,
     }),
     'GET admin/store/run_records': api.jsonOperation('listUploads', {
       description: 'what was sent',
@@ -43,7 +41,7 @@ export const UPLOADS_DOCUMENTATION: api.FeatureDocumentation = {
     'POST admin/store/unrun': api.taskOperation('undoUpload'),
     'POST admin/store/del_record': api.jsonOperation('forgetUpload', {
       description: 'the record is gone',
-      ...DONE,
+      ...api.DONE,
     }),
   },
 };

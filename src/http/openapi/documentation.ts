@@ -85,6 +85,9 @@ export const taskResult = titled('TaskResult', {
   task_id: optional('of the task, if it was accepted', v.string()),
 });
 
+/** The answer of an operation that says no more than that it is done. */
+export const DONE = { schema: titled('Code', { code: integer }), example: { code: 0 } };
+
 /** @param claim that holds if it is true */
 export function whether(claim: string): v.GenericSchema<boolean, boolean> {
   return described(claim, v.boolean());
