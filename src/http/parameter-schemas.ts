@@ -41,6 +41,12 @@ export const devicePath = v.pipe(
   v.regex(DEVICE_PATH, 'an absolute, normalised path is expected'),
 );
 
+/** One of several words. */
+export function oneOf<const Word extends string>(words: readonly Word[]) {
+  const expected = `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
+  return v.picklist(words, `${expected} is expected`);
+}
+
 /** `1` and `true`, `0` and `false`. */
 export const flag = v.picklist(['0', '1', 'false', 'true'], '0, 1, false or true is expected');
 

@@ -6,14 +6,12 @@ import type { FeatureContext } from '../feature.ts';
 import { isEnded } from '../../jobs/job.ts';
 import { checkMove, hasEngine, isDataOnSystem } from './move-check.ts';
 import { mayMove } from './move-plan.ts';
-import { devicePath } from '../../http/parameter-schemas.ts';
+import { devicePath, oneOf } from '../../http/parameter-schemas.ts';
 import { json, type TaskResult } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 
-const overwrite = v.optional(
-  v.picklist(['true', 'chdir', 'false'], 'true, chdir or false is expected'),
-);
+const overwrite = v.optional(oneOf(['true', 'chdir', 'false']));
 
 /** Two moves of the data at once would undo each other. */
 export const CONTAINER_LANE = 'container';

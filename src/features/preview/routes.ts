@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import { DepotError } from '../../errors.ts';
-import { flag, isOff, isOn } from '../../http/parameter-schemas.ts';
+import { flag, isOff, isOn, oneOf } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
 import type { Job } from '../../jobs/job.ts';
@@ -12,10 +12,7 @@ import { packageName } from '../../package-management/names.ts';
 import type { PackageTools } from '../../package-management/package-tools.ts';
 import type { PreviewedChange } from '../../package-management/preview.ts';
 
-const operation = v.picklist(
-  ['install', 'remove', 'upgrade', 'upload', 'undo', 'restore'],
-  'install, remove, upgrade, upload, undo or restore is expected',
-);
+const operation = oneOf(['install', 'remove', 'upgrade', 'upload', 'undo', 'restore']);
 const id = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
 
 /** The parameters that one operation needs, and no other knows. */

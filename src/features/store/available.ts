@@ -62,10 +62,8 @@ function find(view: View, query: Query): Found {
   const ids = findIds(view, query);
   if (ids.length > 0 || query.q.trim() === '') return { ids };
   const suggestion = respell(view, query.q);
-  if (suggestion === undefined || findIds(view, { ...query, q: suggestion }).length === 0) {
-    return { ids };
-  }
-  return { ids, suggestion };
+  const isOfUse = suggestion !== undefined && findIds(view, { ...query, q: suggestion }).length > 0;
+  return isOfUse ? { ids, suggestion } : { ids };
 }
 
 function findIds(view: View, query: Query): Uint32Array {

@@ -41,7 +41,10 @@ export async function readDetails(
   return {
     ...item,
     ...textsOf(subject, item),
-    versions: versionsOf(subject),
+    versions: subject.offers.map(({ version, feed, downloadBytes }) => ({
+      ...{ version, feed },
+      ...withoutEmpty({ download_bytes: downloadBytes }),
+    })),
     ...relationsOf(subject),
     ...(subject.entry && (await stateOf(options, subject, subject.entry))),
   };
@@ -113,13 +116,6 @@ function fullText(offered: string, { kind, name, description: listed }: Item): s
   return description === title ? listed || title : description;
 }
 
-function versionsOf({ offers }: Subject): Details['versions'] {
-  return offers.map(({ version, feed, downloadBytes }) => ({
-    ...{ version, feed },
-    ...withoutEmpty({ download_bytes: downloadBytes }),
-  }));
-}
-
 /** Relations of the installed version, else of the best that feeds offer. */
 function relationsOf(subject: Subject) {
   const { entry, own, offers } = subject;
@@ -148,7 +144,8 @@ async function stateOf(options: DetailsOptions, subject: Subject, entry: Install
   const records = await readRecords(options, subject);
   const paths = unique(records.flatMap(({ files }) => files));
   const installedAt = entry.installedAt || (records[0]?.installedAt ?? 0);
-  const services = unique(paths.flatMap(serviceAt)).slice(0, MOST_PATHS);
+  const scripts = paths.flatMap((path) => /^\/etc\/init\.d\/([^/]+)$/.exec(path)?.[1] ?? []);
+  const services = unique(scripts).slice(0, MOST_PATHS);
   const runs =
     services.length === 0 ? undefined : await options.isRunning(services.slice(0, MOST_COMPONENTS));
   const { manager } = options;
@@ -183,11 +180,6 @@ async function readRecords(
 
 function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)];
-}
-
-function serviceAt(path: string): string[] {
-  const [, name] = /^\/etc\/init\.d\/([^/]+)$/.exec(path) ?? [];
-  return name === undefined ? [] : [name];
 }
 
 /** Clocks of the record and of the package manager are read one after the other. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { etagOf } from '../../http/etag.ts';
-import { flag, isOn, mostCharacters } from '../../http/parameter-schemas.ts';
+import { flag, isOn, mostCharacters, oneOf } from '../../http/parameter-schemas.ts';
 import { revalidated } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
 import { packageName } from '../../package-management/names.ts';
@@ -76,9 +76,4 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
       },
     }),
   ];
-}
-
-function oneOf<const Word extends string>(words: readonly Word[]) {
-  const expected = `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
-  return v.picklist(words, `${expected} is expected`);
 }

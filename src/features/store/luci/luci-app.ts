@@ -8,7 +8,8 @@ export function describeLuciApp(subject: string, description: string) {
   const line = description.trim().replace(/\.$/, '');
   const titled = line.includes('\n') || line.length > LONGEST_LINE ? undefined : titleIn(line);
   return {
-    title: titled ?? titleFrom(subject),
+    // `adblock-fast` is Adblock fast.
+    title: titled ?? withCapital(subject.replace(/[-_]+/g, ' ')),
     /** Whether the package's description says no more than the title. */
     isTitleAll: titled !== undefined || line === '',
     tags: tagsOf(`${subject} ${line}`),
@@ -28,11 +29,6 @@ function titleIn(line: string): string | undefined {
   const title = found?.replace(/^luci\b[ :-]*|(?: config| package)?[ :-]*\bluci$/gi, '').trim();
   if (title === undefined || title === '' || title.length > LONGEST_TITLE) return undefined;
   return withCapital(title);
-}
-
-/** `adblock-fast` is Adblock fast. */
-function titleFrom(subject: string): string {
-  return withCapital(subject.replace(/[-_]+/g, ' '));
 }
 
 /** Names that have capitals elsewhere are left as they are: banIP, uHTTPd. */
