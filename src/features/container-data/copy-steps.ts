@@ -1,10 +1,11 @@
 import { DepotError } from '../../errors.ts';
 import { sizeText } from '../../format-bytes.ts';
 import {
+  plainCommand,
+  recordedAct,
   retryFrom,
-  type Act,
-  type CommandStep,
   type Jump,
+  type Step,
   type StepContext,
 } from '../../jobs/plan.ts';
 import { EXPLAINED_BYTES } from '../../package-management/failure.ts';
@@ -38,23 +39,21 @@ const PASSES: Readonly<Record<CopyPass, Pass>> = {
 };
 
 /** One pass of the copy, and what judges it. */
-export function passSteps(host: ContainerHost, target: string, pass: CopyPass): [CommandStep, Act] {
+export function passSteps(host: ContainerHost, target: string, pass: CopyPass): Step[] {
   const { copier } = host;
   const { id, label, judge } = PASSES[pass];
-  const copy: CommandStep = {
-    id,
-    label,
-    mustSucceed: false,
-    command: async (context) => {
-      await moves.need(target, context.job.id);
-      const { source, bytes, isThorough } = move.read(context);
-      if (pass === 'differing' && !isThorough) return undefined;
-      return copier.command(pass, { source, target, totalBytes: pass === 'live' ? bytes : 0 });
-    },
-    ...(pass === 'live' && { percentIn: copier.percentIn }),
-  };
-  const act: Act['act'] = (context) => judge({ host, context, label, target });
-  return [copy, { id: `judge-${id}`, label: `judge: ${label}`, isRecorded: true, act }];
+  const copy = plainCommand(id, label, async (context) => {
+    await moves.need(target, context.job.id);
+    const { source, bytes, isThorough } = move.read(context);
+    if (pass === 'differing' && !isThorough) return undefined;
+    return copier.command(pass, { source, target, totalBytes: pass === 'live' ? bytes : 0 });
+  });
+  return [
+    { ...copy, ...(pass === 'live' && { percentIn: copier.percentIn }) },
+    recordedAct(`judge-${id}`, `judge: ${label}`, (context) =>
+      judge({ host, context, label, target }),
+    ),
+  ];
 }
 
 /** rsync(1): 24, files have vanished; 23, some were not copied: expected while containers work. */
@@ -144,7 +143,7 @@ async function failure({ host, context, label, target }: Judging): Promise<Depot
   const known = failureIn(await context.lastPrinted(EXPLAINED_BYTES));
   const { bytes: neededBytes, source } = move.read(context);
   if ((await isFull(host, target)) || known?.code === 'no_space') {
-    return targetFull(label, target, { ...(await locations.inspect(target)), neededBytes });
+    return targetFull(label, await locations.inspect(target), neededBytes);
   }
   const long = code === PARTIAL ? await locations.longPath(source) : undefined;
   return long === undefined ? rsyncFailed(label, code, known) : tooLong(label, long);

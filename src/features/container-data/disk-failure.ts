@@ -78,20 +78,14 @@ const UNKNOWN: Explanation = {
 /** @param neededBytes what the data takes; 0 if it is not known */
 export function targetFull(
   purpose: string,
-  target: string,
-  {
-    freeBytes,
-    freeInodes,
-    neededBytes,
-  }: Pick<Location, 'freeBytes' | 'freeInodes'> & {
-    neededBytes: number;
-  },
+  { path, freeBytes, freeInodes }: Pick<Location, 'path' | 'freeBytes' | 'freeInodes'>,
+  neededBytes: number,
 ): DepotError {
   const free =
     freeInodes !== undefined && freeInodes < 16
       ? `${freeInodes} more files fit`
       : `${sizeText(freeBytes)} are free`;
   const reason = neededBytes > 0 ? `${free}, the data takes ${sizeText(neededBytes)}` : free;
-  const message = `cannot ${purpose}: the file system of ${target} is full: ${reason}`;
+  const message = `cannot ${purpose}: the file system of ${path} is full: ${reason}`;
   return new DepotError('no_space', message, { explanation: NO_SPACE });
 }

@@ -155,16 +155,10 @@ async function nearestOf(path: string): Promise<{ nearest: string; rest: string 
 /** The kernel names an open file's mount (`mnt_id` of /proc/PID/fdinfo, proc(5)). */
 async function mountOf(path: string, mounts: readonly MountEntry[]): Promise<MountEntry> {
   const entry = await stat(path);
-  const handle = await open(entry.isDirectory() ? path : dirname(path), 'r');
-  try {
-    const info = await readFile(`/proc/self/fdinfo/${handle.fd}`, 'latin1');
-    const id = Number(/^mnt_id:\s*(\d+)$/m.exec(info)?.[1]);
-    const mount = mounts.find((candidate) => candidate.id === id);
-    if (mount === undefined) {
-      throw new DepotError('internal', `cannot tell which mount holds ${path}`);
-    }
-    return mount;
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(entry.isDirectory() ? path : dirname(path), 'r');
+  const info = await readFile(`/proc/self/fdinfo/${handle.fd}`, 'latin1');
+  const id = Number(/^mnt_id:\s*(\d+)$/m.exec(info)?.[1]);
+  const mount = mounts.find((candidate) => candidate.id === id);
+  if (mount !== undefined) return mount;
+  throw new DepotError('internal', `cannot tell which mount holds ${path}`);
 }

@@ -32,7 +32,9 @@ export function migratePlan(
       checkStep(() => mayMove(host, target, { overwrite, isExact: true })),
       ...ofCopy(prepareStep(task), ...passSteps(host, target, 'live')),
       rememberStep(host),
-      stopStep(host),
+      plainAct('stop-engine', 'stop the engine', (context) =>
+        stopEngine(host, move.read(context).source, context),
+      ),
       ...ofCopy(
         ...passSteps(host, target, 'changed'),
         ...passSteps(host, target, 'differing'),
@@ -93,30 +95,23 @@ function checkStep(may: () => Promise<MoveFacts>): Act {
   });
 }
 
-function prepareStep({ host: { locations }, target }: Move): Act {
+function prepareStep(task: Move): Act {
+  const { target } = task;
   return recordedAct('prepare', 'prepare', async (context) => {
     const { device } = move.read(context);
-    const needMounted = async (): Promise<void> => {
-      if ((await locations.inspect(target)).mount.device !== device) throw unmounted(target);
-    };
     // Looked at before, so that nothing is made on the disk below, and after, so that nothing is
     // copied to it.
-    await needMounted();
+    await needMounted(task, device);
     const { created, left } = await moves.prepare(target, context.job.id);
     if (left !== undefined) await context.note(leftText(left));
     if (created !== undefined) move.write(context, { created });
-    await needMounted();
+    await needMounted(task, device);
   });
 }
 
-function unmounted(target: string): DepotError {
-  return new DepotError('unavailable', `cannot use ${target}: its disk is not mounted any more`);
-}
-
-function stopStep(host: ContainerHost): Act {
-  return plainAct('stop-engine', 'stop the engine', (context) =>
-    stopEngine(host, move.read(context).source, context),
-  );
+async function needMounted({ host, target }: Move, device: string): Promise<void> {
+  if ((await host.locations.inspect(target)).mount.device === device) return;
+  throw new DepotError('unavailable', `cannot use ${target}: its disk is not mounted any more`);
 }
 
 function placeStep({ host, target }: Move): Act {
@@ -138,15 +133,13 @@ function switchStep({ host, target, isCopy }: Move): Act {
   });
 }
 
-function startStep({ host, target, isCopy }: Move): Act {
+function startStep(task: Move): Act {
+  const { host, target, isCopy } = task;
   const step = recordedAct('start-engine', 'start the engine', async (context) => {
     const { containers, device } = move.read(context);
     const jobId = context.job.id;
     // An engine that finds no data root makes one: on the disk below, if the disk has gone.
-    if (isCopy) await moves.need(target, jobId);
-    else if ((await host.locations.inspect(target)).mount.device !== device) {
-      throw unmounted(target);
-    }
+    await (isCopy ? moves.need(target, jobId) : needMounted(task, device));
     const wanted = { ...engineAtTarget(target, { jobId, isCopy }), containers };
     await startEngine(host, wanted, context);
     move.write(context, { isDone: true });

@@ -1,6 +1,6 @@
 import { isDiskFull, isReadOnlyDisk } from '../../device/disk/disk-full.ts';
 import { reasonOf } from '../../errors.ts';
-import { recordedAct, type Act, type Step, type StepContext } from '../../jobs/plan.ts';
+import { plainCommand, recordedAct, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isFull } from './copy-steps.ts';
 import { engineAtTarget, startEngine, stopEngine, type EngineWanted } from './engine-control.ts';
 import { isBrokenSetting } from './engine/data-root-setting.ts';
@@ -34,14 +34,14 @@ export function moveRepair(
     return { host, context, record, target, isCopy };
   };
   type Work = (repair: Repair) => Promise<void>;
-  const step = (id: string, label: string, work: Work): Act => ({
+  const step = (id: string, label: string, work: Work): Step => ({
     ...recordedAct(id, label, async (context) => {
       const repair = repairIn(context);
       if (repair !== undefined) await work(repair);
     }),
     waitsOut: isBrokenSetting,
   });
-  const undo = (id: string, label: string, work: Work): Act =>
+  const undo = (id: string, label: string, work: Work): Step =>
     step(id, label, async (repair) => (repair.record.isDone ? undefined : work(repair)));
   return [
     undo('look', 'look where the engine runs', acceptNewPlace),
@@ -70,16 +70,11 @@ export function moveRepair(
     step('settle', 'settle', async ({ record }) => {
       if (isCopy && record.isDone) await moves.finish(target);
     }),
-    {
-      id: 'remove-copy',
-      label: 'remove the copy',
-      mustSucceed: false,
-      command: async (context) => {
-        const repair = isCopy ? repairIn(context) : undefined;
-        const folder = repair && (await toRemove(repair));
-        return folder === undefined ? undefined : host.copier.removal(folder);
-      },
-    },
+    plainCommand('remove-copy', 'remove the copy', async (context) => {
+      const repair = isCopy ? repairIn(context) : undefined;
+      const folder = repair && (await toRemove(repair));
+      return folder === undefined ? undefined : host.copier.removal(folder);
+    }),
     step('see-engine', 'see that the engine runs', async (repair) => {
       await keepRunning(repair);
       // What failed was the rest of the move, and by now that is done, too.

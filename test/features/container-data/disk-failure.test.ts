@@ -65,14 +65,14 @@ test('of a program that printed nothing but progress there is nothing to tell', 
 });
 
 test('a full target is told with what is free and what the data takes', () => {
-  const full = { freeBytes: 1_500_000, freeInodes: 1000, neededBytes: 3 * 1024 ** 3 };
-  expect(targetFull('copy', '/mnt/two', full)).toMatchObject({
+  const full = { path: '/mnt/two', freeBytes: 1_500_000, freeInodes: 1000 };
+  expect(targetFull('copy', full, 3 * 1024 ** 3)).toMatchObject({
     code: 'no_space',
     message:
       'cannot copy: the file system of /mnt/two is full: 1.43 MiB are free, the data takes 3.00 GiB',
     explanation: { code: 'no_space' },
   });
-  expect(targetFull('copy', '/mnt/two', { ...full, freeInodes: 3 }).message).toContain(
+  expect(targetFull('copy', { ...full, freeInodes: 3 }, 3 * 1024 ** 3).message).toContain(
     'is full: 3 more files fit, the data takes',
   );
 });

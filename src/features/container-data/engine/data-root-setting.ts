@@ -67,7 +67,7 @@ async function read(paths: Paths): Promise<KnownSetting> {
     findChanges(paths),
   ]);
   const optionOf = (place: UciPlace): string | undefined =>
-    emptyAsNone(uci === undefined ? undefined : readUciOption(uci, place));
+    readUciOption(uci ?? '', place) || undefined;
   const known = { elsewhere: optionOf(ALT_CONFIG_FILE), uncommittedFile };
   const fromUci = optionOf(DATA_ROOT);
   const isJson = fromUci === undefined && json !== undefined;
@@ -86,11 +86,7 @@ const MOST_BYTES = 1024 ** 2;
 async function findChanges(paths: Paths): Promise<string | undefined> {
   const file = paths.onDevice('/tmp/.uci/dockerd');
   // Any user may have made the file's folder first.
-  return emptyAsNone(await readSmallFile(file, MOST_BYTES)) === undefined ? undefined : file;
-}
-
-function emptyAsNone(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text;
+  return (await readSmallFile(file, MOST_BYTES)) ? file : undefined;
 }
 
 function dataRootIn(text: string, file: string): string | undefined {
@@ -119,11 +115,7 @@ export function isBrokenSetting(error: unknown): boolean {
   return error instanceof DepotError && error.explanation === BROKEN;
 }
 
-function edit(
-  { kind, file }: Pick<DataRootSetting, 'kind' | 'file'>,
-  text: string,
-  path: string,
-): string {
+function edit({ kind, file }: DataRootSetting, text: string, path: string): string {
   if (kind === 'uci') return setUciOption(text, DATA_ROOT, path);
   const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? '  ';
   const settings = { ...parseObject(text, file), 'data-root': path };

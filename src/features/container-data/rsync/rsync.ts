@@ -54,9 +54,7 @@ export function createCopier(environment: Record<string, string>) {
       };
     },
     /** Removes a folder and all below it. */
-    removal: (folder: string): Command => {
-      return { argv: ['rm', '-rf', '--', folder], environment };
-    },
+    removal: (folder: string): Command => ({ argv: ['rm', '-rf', '--', folder], environment }),
     percentIn: (tail: string): number | undefined => {
       const found = [...tail.matchAll(/^copied (\d+) %\r?$/gm)].at(-1)?.[1];
       return found === undefined ? undefined : Number(found);
