@@ -8,7 +8,7 @@ import type { PackageManager } from '../../package-management/manager.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
-import { diskFull, noProgram, windowsProgram } from './refusals.ts';
+import { damagedFile, diskFull } from './refusals.ts';
 
 /** What a file's name ends with: `run` or the ending of the package manager's own files. */
 export type UploadKind = string;
@@ -112,7 +112,9 @@ async function inspectProgram(path: string): Promise<UploadContent> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   const head = buffer.toString('latin1', 0, bytesRead);
   // The carriage return would be part of the name of the program that is to run it.
-  if (/^#![^\n]*\r\n/.test(head)) throw windowsProgram();
+  if (/^#![^\n]*\r\n/.test(head)) {
+    throw damagedFile('its first line ends with a carriage return, as Windows writes it');
+  }
   if (/^(?:#!|\u007fELF)/.test(head)) return {};
-  throw noProgram();
+  throw damagedFile('a program begins with "#!" or as ELF does, and this file does not');
 }

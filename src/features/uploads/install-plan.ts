@@ -5,7 +5,6 @@ import {
   type PackageDatabase,
 } from '../../package-management/database.ts';
 import { isThere } from '../../device/is-there.ts';
-import type { DepotError } from '../../errors.ts';
 import { unixNow, type Job } from '../../jobs/job.ts';
 import { plainAct, type Act, type Plan, type StepContext } from '../../jobs/plan.ts';
 import { packagesThatCame } from '../../package-management/dependencies.ts';
@@ -76,7 +75,14 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     isForeign: file.type === PROGRAM,
     choose: async (context) => {
       const path = uploads.fileOf(file.upload, file.type);
-      if (!(await isThere(path))) throw notThere(`install ${subject}`);
+      if (!(await isThere(path))) {
+        throw failureError(`install ${subject}`, {
+          code: 'not_found',
+          reason: 'the file that was sent is not there any more',
+          remedy:
+            'Send it again: what waits lies in memory, and goes when the device is started again.',
+        });
+      }
       await manager.around.needSpace(`install ${subject}`);
       const content = file.package === undefined ? undefined : { path, name: file.package };
       if (manager.builds === undefined) await noteCurrent(context, await manager.installed(), file);
@@ -128,14 +134,6 @@ function notOlder(reason: string, version: string): Failure {
     reason: `${reason}: ${version} is there, and no older version is put in its place`,
     remedy: ADVICE.removeNewer,
   };
-}
-
-function notThere(purpose: string): DepotError {
-  return failureError(purpose, {
-    code: 'not_found',
-    reason: 'the file that was sent is not there any more',
-    remedy: 'Send it again: what waits lies in memory, and goes when the device is started again.',
-  });
 }
 
 /**

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { bounded } from '../../device/byte-reader.ts';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
+import type { FilePart } from '../../http/multipart.ts';
 import { PROGRAM, type UploadContent, type UploadFolder, type UploadKind } from './folder.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
 import { isPackageName } from '../../package-management/names.ts';
-import { badPackageName, tooLarge, wrongEnding } from './refusals.ts';
+import { damagedFile, tooLarge, wrongEnding } from './refusals.ts';
 
 /** A file that was sent, whole and judged, waiting for its job. */
 export interface ReceivedUpload extends UploadContent {
@@ -17,10 +18,7 @@ export interface ReceivedUpload extends UploadContent {
   sizeBytes: number;
 }
 
-export interface IncomingFile {
-  /** The file's name as the sender wrote it: believed in nothing but its ending. */
-  name: string | undefined;
-  content: AsyncIterable<Uint8Array>;
+interface IncomingFile extends FilePart {
   limitBytes: number;
 }
 
@@ -81,7 +79,9 @@ async function receive(
       await file.finish();
     }
     const found = await folder.inspect(file.id, kind);
-    if (found.package !== undefined && !isPackageName(found.package.name)) throw badPackageName();
+    if (found.package !== undefined && !isPackageName(found.package.name)) {
+      throw damagedFile('the package has a name that no package manager could be given');
+    }
     const hashes = { md5: md5.digest('hex'), sha256: sha256.digest('hex') };
     return { ...found, ...hashes, id: file.id, kind, shownName: shownName(name), sizeBytes: bytes };
   } catch (error) {
@@ -90,6 +90,7 @@ async function receive(
   }
 }
 
+/** Of what the sender says nothing but the ending of the name is believed. */
 function kindOf(name: string | undefined, kinds: readonly UploadKind[]): UploadKind {
   const ending = /\.([^.]+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '';
   if (kinds.includes(ending)) return ending;

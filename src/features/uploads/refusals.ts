@@ -30,25 +30,13 @@ export function diskFull(cause: unknown): DepotError {
   return refused('no_space', 'the disk is full', { ...explained('no_space'), cause });
 }
 
-export function badPackageName(): DepotError {
-  return damaged('the package has a name that no package manager could be given');
-}
-
-export function noProgram(): DepotError {
-  return damaged('a program begins with "#!" or as ELF does, and this file does not');
-}
-
 /** What is wrong with the form around the file, as who reads it says. */
 export function badForm({ code, message }: DepotError): DepotError {
   const remedy = 'Send the file again, whole, in a form of the type multipart/form-data.';
   return new DepotError(code, message, { explanation: { code: 'not_allowed', remedy } });
 }
 
-export function windowsProgram(): DepotError {
-  return damaged('its first line ends with a carriage return, as Windows writes it');
-}
-
-function damaged(why: string): DepotError {
+export function damagedFile(why: string): DepotError {
   return refused('bad_request', why, explained('damaged_package'));
 }
 

@@ -14,7 +14,7 @@ const record = v.object({
   /** The upload's job; a record without one has the job's id, or is iStore's. */
   job: v.optional(v.string()),
   /** When the upload was installed, in Unix seconds. */
-  ts: v.number(),
+  ts: v.pipe(v.number(), v.integer(), v.minValue(0)),
   md5: v.string(),
   /** The name under which it was sent: for people only. */
   file: v.string(),
@@ -91,12 +91,7 @@ const FILE_NAME = /^(\d{1,12}-[0-9a-f]{32})\.txt$/;
 const MOST_FILES = 200;
 const MOST_BYTES = 64 * 1024;
 
-const head = v.object({
-  id: v.string(),
-  ts: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  md5: v.string(),
-  file: v.string(),
-});
+const head = v.pick(record, ['id', 'ts', 'md5', 'file']);
 
 /** Records that iStore wrote: one file each, a line of JSON and then a package a line. */
 export function createIstoreRecords(folder: string): Pick<RunRecords, 'all' | 'remove'> {
