@@ -17,15 +17,12 @@ const advisory = v.object({
 });
 /** Advisories as JSON. */
 export const advisories = v.pipe(v.string(), v.parseJson(), v.array(advisory));
-type Advisory = v.InferOutput<typeof advisory>;
-
-type Compare = (one: string, other: string) => number;
 
 /** Which of them concern what is installed, by the package manager's own order of versions. */
 export function affectedBy(
-  list: readonly Advisory[],
+  list: v.InferOutput<typeof advisories>,
   database: PackageDatabase,
-  compare: Compare,
+  compare: (one: string, other: string) => number,
 ): Affected[] {
   return list.flatMap(({ id, name, ranges, versions }) => {
     const entry = database.get(name);

@@ -2,11 +2,7 @@ import { release } from 'node:os';
 import { readProcess } from '../../device/process-table.ts';
 import { listNames } from '../../package-management/names.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
-import {
-  isPresent,
-  type InstalledPackage,
-  type PackageDatabase,
-} from '../../package-management/database.ts';
+import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 
 type Examined = Pick<PackageManager, 'name' | 'diagnosis' | 'installed'>;
@@ -95,8 +91,9 @@ async function judgeLock({ name, diagnosis }: Examined): Promise<Finding> {
  * @param running the kernel's own version (uname(2)); undefined if it is not the device's
  */
 export function judgeKernel(running: string | undefined, database: PackageDatabase): Finding {
-  const isModule = (entry: InstalledPackage): boolean => entry.name.startsWith('kmod-');
-  const modules = [...database.values()].filter(isPresent).filter(isModule);
+  const modules = [...database.values()].filter(
+    (entry) => isPresent(entry) && entry.name.startsWith('kmod-'),
+  );
   const count = modules.length;
   if (count === 0) {
     return { state: 'skipped', message: 'no kernel modules came as packages' };
@@ -108,7 +105,9 @@ export function judgeKernel(running: string | undefined, database: PackageDataba
     return { state: 'skipped', message: text };
   }
   const [number = running] = /^\d+(\.\d+)*/.exec(running) ?? [];
-  const strange = modules.filter(({ version }) => !startsWithVersion(version, number));
+  const strange = modules.filter(
+    ({ version }) => !version.startsWith(number) || /^\d/.test(version.slice(number.length)),
+  );
   if (strange.length === 0) {
     const text = `all ${count} packages of kernel modules are for the kernel ${number}`;
     return { state: 'ok', message: text };
@@ -121,8 +120,4 @@ export function judgeKernel(running: string | undefined, database: PackageDataba
       `modules are for another one: ${names.join(', ')}`,
     remedy: 'upgrade the firmware, or install the modules again from the feeds of this firmware',
   };
-}
-
-function startsWithVersion(version: string, number: string): boolean {
-  return version.startsWith(number) && !/^\d/.test(version.slice(number.length));
 }

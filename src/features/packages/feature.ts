@@ -1,6 +1,6 @@
 import type { AppContainers } from '../../package-management/app-containers.ts';
 import { PACKAGE_LANE, type PackageManager } from '../../package-management/manager.ts';
-import { autoconfPlan } from './autoconf.ts';
+import { autoconfStep } from './autoconf.ts';
 import { createCatalog } from '../../package-management/apps/catalog.ts';
 import { createExpectedChanges } from '../../package-management/transaction/progress.ts';
 import type { PackageTools } from '../../package-management/package-tools.ts';
@@ -30,17 +30,15 @@ const MIB = 1024 ** 2;
  */
 const WATCH_MS = 200;
 
-/** Apps and packages: what is installed, and the jobs that change it. */
-export interface PackagesFeature extends Feature {
-  /** Tools for other features that install or remove packages. */
-  tools: PackageTools;
-}
-
-/** @param containersOf what apps have in containers, which goes with their packages */
+/**
+ * Apps and packages: what is installed, and the jobs that change it.
+ * @param containersOf what apps have in containers, which goes with their packages
+ * @returns also the tools for other features that install or remove packages
+ */
 export async function createPackagesFeature(
   context: FeatureContext,
   containersOf: (manager: PackageManager) => AppContainers,
-): Promise<PackagesFeature> {
+): Promise<Feature & { tools: PackageTools }> {
   const wanted = valuesOf(context.config(), PACKAGES_SECTION).manager;
   const manager = await (await selectManager(context.paths, wanted)).create(context);
   const { log, queue } = context;
@@ -122,7 +120,7 @@ function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, J
     autoconf: {
       lane: PACKAGE_LANE,
       title: (subject) => `configure ${subject}`,
-      plan: () => autoconfPlan(context),
+      plan: () => ({ steps: [autoconfStep(context)], repair: [] }),
     },
     update: {
       ...common,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { readSmallFile } from '../../device/owner-file.ts';
 import { DepotError, type Explanation } from '../../errors.ts';
-import { isEnded, type Job } from '../../jobs/job.ts';
+import { isEnded } from '../../jobs/job.ts';
 import { confirmSeconds, devicePath, flag, isOn } from '../../http/parameter-schemas.ts';
 import { isOnRecord, packagesOf } from '../../package-management/choice.ts';
 import { isPresent } from '../../package-management/database.ts';
@@ -168,7 +168,11 @@ function createSubmit({ submit }: Pick<StoreTools, 'submit'>) {
     );
     const submission = await submit(kind, subject, given);
     if (!('conflict' in submission)) return json(submissionResult(submission));
-    return json(conflictResult(kind, subject, submission.conflict));
+    const { id, command, kind: other } = submission.conflict;
+    const stderr =
+      `cannot ${kind} ${subject}: task ${id} (${command}) is queued and would ${other} it; ` +
+      'stop that task first';
+    return json({ code: 1, stdout: '', stderr });
   };
 }
 
@@ -201,13 +205,6 @@ function upgradeTarget({
     throw new DepotError('bad_request', `cannot use the parameter package: ${why}`);
   }
   return name === undefined ? ['', { all: '1' }] : [name, {}];
-}
-
-function conflictResult(kind: string, subject: string, { id, command, kind: other }: Job) {
-  const stderr =
-    `cannot ${kind} ${subject}: task ${id} (${command}) is queued and would ${other} it; ` +
-    'stop that task first';
-  return { code: 1, stdout: '', stderr };
 }
 
 /** Code while the task has not ended, as iStore's task log has it. */

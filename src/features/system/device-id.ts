@@ -5,20 +5,17 @@ import { once } from './once.ts';
 
 /** Made when first asked for. One that could not be kept would change: it is not given out. */
 export function createDeviceId(notes: Notes): () => Promise<string> {
-  return once(() => readOrMake(notes));
+  return once(async () => {
+    const known = await notes.read(NOTE);
+    if (typeof known === 'string' && FORM.test(known)) return known;
+    const id = randomUUID().replaceAll('-', '');
+    await notes.write(NOTE, id);
+    return id;
+  });
 }
 
 const NOTE = 'device-id';
 const FORM = /^[0-9a-f]{32}$/;
-
-async function readOrMake(notes: Notes): Promise<string> {
-  const known = await notes.read(NOTE);
-  if (typeof known === 'string' && FORM.test(known)) return known;
-  const id = randomUUID().replaceAll('-', '');
-  await notes.write(NOTE, id);
-  return id;
-}
-
 const MOST_BYTES = 4096;
 
 /** iStore's id (`{"arch":…,"uid":…}` in `/etc/.app_store.id`), if it gave one, else our own. */

@@ -39,7 +39,8 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
     if (isOfAll) await noteUnchosen(tools, context, { names, leftOut });
     await noteLeft(context, left);
     if (isCurrent) {
-      const why = `nothing to do: no feed offers a newer version of ${namesOf(names)}`;
+      const what = names.length === 0 ? 'what is installed' : names.join(', ');
+      const why = `nothing to do: no feed offers a newer version of ${what}`;
       await context.note(!isOfAll && names.length === 0 ? 'nothing to do' : why);
       remember(context, tools.manager, { verb: 'upgrade', names: [] });
       return;
@@ -99,8 +100,4 @@ async function noteUnchosen(
       `left as it is: ${name} is not fully installed; upgrade it by its name to finish it`,
     );
   }
-}
-
-function namesOf(names: readonly string[]): string {
-  return names.length === 0 ? 'what is installed' : names.join(', ');
 }
