@@ -39,8 +39,7 @@ export type BlockDeviceHost = ReturnType<typeof createBlockDevices>;
  * What lsblk leaves open, since OpenWrt has no udev, is probed from the devices.
  */
 export function createBlockDevices(environment: Record<string, string>) {
-  const call = (argv: [string, ...string[]]): Promise<RunResult> =>
-    run({ argv, environment }, LIMITS);
+  const call: Call = (argv) => run({ argv, environment }, LIMITS);
   return {
     /** Changes when a device comes, goes, changes size or medium, or is (un)mounted. */
     fingerprint: readFingerprint,
@@ -124,9 +123,10 @@ async function listDevices(call: Call): Promise<ListedDevice[]> {
   if (listed !== undefined) return listed;
   const partitions = await readPartitions();
   const old = await listWithOldLsblk(partitions);
-  // The library leaves out devices with labels that it cannot read, such as `100%`.
+  // The library leaves out devices with labels that it cannot read, such as `100%`. The major
+  // number 1 is that of RAM disks (devices.txt of Linux).
   const others = partitions.filter(
-    ({ name, device }) => !isRamDisk(device) && !old.some((one) => one.name === name),
+    ({ name, device }) => !device.startsWith('1:') && !old.some((one) => one.name === name),
   );
   if (old.length === 0 && partitions.length === 0) {
     const message = 'cannot list block devices: lsblk is missing and /proc/partitions is empty';
@@ -134,11 +134,6 @@ async function listDevices(call: Call): Promise<ListedDevice[]> {
   }
   const unknown = { type: '', version: '', label: '', uuid: '', isWhole: false };
   return [...old, ...others.map((one) => ({ ...one, ...unknown, path: `/dev/${one.name}` }))];
-}
-
-/** By its major number (devices.txt of Linux). */
-function isRamDisk(device: string): boolean {
-  return device.startsWith('1:');
 }
 
 /** lsblk before util-linux 2.27 has no JSON: for its other form a library is loaded. */

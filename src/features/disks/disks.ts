@@ -16,7 +16,7 @@ import type { Log } from '../../log.ts';
 export type Disks = ReturnType<typeof createDisks>;
 
 /** How full a device is; nothing for one that is not mounted, or does not answer. */
-type Space = Omit<DiskWithSpace, keyof DiskItem>;
+type Space = Omit<DiskWithSpace, keyof DiskItem | 'mounts'>;
 
 interface Answer {
   fingerprint: string;
@@ -101,7 +101,7 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }) 
       );
       return Object.fromEntries(await Promise.all(entries));
     },
-    close: (): void => {
+    close: (): undefined => {
       clearInterval(timer);
       stopWatching();
     },
@@ -134,7 +134,7 @@ function isPartOfMore(type: string): boolean {
 }
 
 /** The first mount of a device that is in sight says how full it is (statvfs(3)). */
-async function spaceIn(path: string | undefined): Promise<Omit<Space, 'mounts'>> {
+async function spaceIn(path: string | undefined): Promise<Space> {
   const space = path === undefined ? undefined : await readSpace(path);
   if (space === undefined) return {};
   const { totalBytes, usedBytes, freeBytes } = space;

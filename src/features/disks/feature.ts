@@ -8,8 +8,6 @@ export function createDisksFeature({ environment, log }: FeatureContext): Featur
   return {
     documentation: async () => (await import('./documentation.ts')).DISKS_DOCUMENTATION,
     routes: () => diskRoutes(disks),
-    close: () => {
-      disks.close();
-    },
+    close: disks.close,
   };
 }

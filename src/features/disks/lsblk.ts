@@ -23,20 +23,8 @@ export const LSBLK: [string, ...string[]] = [
 
 const text = v.fallback(v.nullish(v.string(), ''), '');
 
-interface Node {
-  kname: string;
-  path: string;
-  'maj:min': string;
-  size: number;
-  fstype: string;
-  fsver: string;
-  label: string;
-  uuid: string;
-  children: Node[];
-}
-
 /** Before util-linux 2.33 numbers come as texts. */
-const node: v.GenericSchema<unknown, Node> = v.object({
+const entries = {
   kname: v.string(),
   path: text,
   'maj:min': text,
@@ -45,6 +33,11 @@ const node: v.GenericSchema<unknown, Node> = v.object({
   fsver: text,
   label: text,
   uuid: text,
+};
+type Entries = v.InferOutput<v.ObjectSchema<typeof entries, undefined>>;
+type Node = Entries & { children: Node[] };
+const node: v.GenericSchema<unknown, Node> = v.object({
+  ...entries,
   children: v.optional(v.array(v.lazy(() => node)), []),
 });
 const listing = v.object({ blockdevices: v.array(node) });
