@@ -19,26 +19,22 @@ const entryError = api.titled('EntryError', {
   msg: v.string(),
 });
 
-const entryAnswer = api.titled('EntryAnswer', {
-  code: api.integer,
-  status: v.array(entryStatus),
-  errors: v.array(entryError),
-});
-
-const configured = api.titled('Configured', { code: api.integer, configured: v.boolean() });
-
 export const APP_STATUS_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Apps',
   description: 'Whether apps are configured, whether they run, and where their pages are.',
   operations: {
     'GET admin/store/configured': api.jsonOperation('isConfigured', {
       description: 'whether the configuration file is there',
-      schema: configured,
+      schema: api.titled('Configured', { code: api.integer, configured: v.boolean() }),
       example: { code: 200, configured: true },
     }),
     'POST admin/store/entrysh': api.jsonOperation('getEntries', {
       description: 'one item for each app that said how it is, and one for each that did not',
-      schema: entryAnswer,
+      schema: api.titled('EntryAnswer', {
+        code: api.integer,
+        status: v.array(entryStatus),
+        errors: v.array(entryError),
+      }),
       example: {
         code: 200,
         status: [{ app: 'adfilter', docker: false, running: true, web: ':3000' }],

@@ -17,18 +17,16 @@ const container = api.titled('Container', {
   image_bytes: v.optional(api.integer),
 });
 
-const containers = api.titled('Containers', {
-  engine: api.whether('whether a container engine answers'),
-  containers: v.array(container),
-});
-
 export const CONTAINERS_DOCUMENTATION: api.FeatureDocumentation = {
   tag: 'Containers',
   description: 'What runs in containers; those of an app go with it.',
   operations: {
     'GET admin/system/containers': api.jsonOperation('listContainers', {
       description: 'all containers; none if no engine answers within seconds',
-      schema: containers,
+      schema: api.titled('Containers', {
+        engine: api.whether('whether a container engine answers'),
+        containers: v.array(container),
+      }),
       example: {
         engine: true,
         containers: [

@@ -23,14 +23,6 @@ const disk = api.titled('Disk', {
 });
 export type DiskWithSpace = v.InferOutput<typeof disk>;
 
-const disks = api.titled('Disks', { code: api.integer, data: v.record(v.string(), disk) });
-
-const blockDevices = api.titled('BlockDevices', {
-  code: api.integer,
-  msg: v.string(),
-  data: v.record(v.string(), blockDevice),
-});
-
 const EXAMPLE_DEVICE = {
   dev: '/dev/sda1',
   uuid: '7b1c4f1e-0a54-4b0e-9a3c-2d8f6e5b1c22',
@@ -47,7 +39,11 @@ export const DISKS_DOCUMENTATION: api.FeatureDocumentation = {
   operations: {
     'GET admin/store/get_block_devices': api.jsonOperation('listBlockDevices', {
       description: 'the devices by kernel name',
-      schema: blockDevices,
+      schema: api.titled('BlockDevices', {
+        code: api.integer,
+        msg: v.string(),
+        data: v.record(v.string(), blockDevice),
+      }),
       example: {
         code: 200,
         msg: '',
@@ -56,7 +52,7 @@ export const DISKS_DOCUMENTATION: api.FeatureDocumentation = {
     }),
     'GET admin/system/disks': api.jsonOperation('listDisks', {
       description: 'the devices by kernel name; without bytes if they are not mounted',
-      schema: disks,
+      schema: api.titled('Disks', { code: api.integer, data: v.record(v.string(), disk) }),
       example: {
         code: 200,
         data: {

@@ -29,31 +29,12 @@ const problem = api.titled('Problem', {
   missing_bytes: api.optional('of no_space: with what apk wants to spare', api.integer),
 });
 
-const aboutFile = api.described(
-  'of the operation upload: what the file is',
-  v.object({
-    file: api.described('its id', v.string()),
-    name: v.string(),
-    kind: v.picklist(['package', 'program']),
-    package: v.optional(v.string()),
-    version: v.optional(v.string()),
-    size_bytes: api.integer,
-    sha256: v.string(),
-  }),
-);
-
 const plannedContainer = api.titled('PlannedContainer', {
   name: v.string(),
   image: api.described('it stays unless purge=1', v.string()),
   image_bytes: v.optional(api.integer),
   is_unpinned: api.optional('the image names no version: `latest` or none', v.boolean()),
   keeps: api.described("data folders of the app's own, which stay unless purge=1", texts),
-});
-
-const left = v.object({
-  name: v.string(),
-  reason: v.picklist(['firmware', 'held', 'feed']),
-  feed: v.optional(v.string()),
 });
 
 const plan = api.titled('Plan', {
@@ -84,7 +65,13 @@ const plan = api.titled('Plan', {
   left: api.optional(
     'of an upgrade: what has a newer version and stays: it comes with the next firmware, is ' +
       'held, or its feed gives no upgrades',
-    v.array(left),
+    v.array(
+      v.object({
+        name: v.string(),
+        reason: v.picklist(['firmware', 'held', 'feed']),
+        feed: v.optional(v.string()),
+      }),
+    ),
   ),
   settings: api.optional(
     'of a removal: configuration files of what goes; those that were changed stay',
@@ -94,7 +81,18 @@ const plan = api.titled('Plan', {
     'of a removal: containers of the app, which go with it',
     v.array(plannedContainer),
   ),
-  file: v.optional(aboutFile),
+  file: api.optional(
+    'of the operation upload: what the file is',
+    v.object({
+      file: api.described('its id', v.string()),
+      name: v.string(),
+      kind: v.picklist(['package', 'program']),
+      package: v.optional(v.string()),
+      version: v.optional(v.string()),
+      size_bytes: api.integer,
+      sha256: v.string(),
+    }),
+  ),
 });
 
 export const PREVIEW_DOCUMENTATION: api.FeatureDocumentation = {

@@ -1,8 +1,6 @@
 import * as v from 'valibot';
 import * as api from '../../http/openapi/documentation.ts';
 
-const identity = api.titled('Device', { uid: v.string(), arch: v.string(), version: v.string() });
-
 const lines = v.optional(v.array(v.string()));
 
 const health = v.pipe(
@@ -61,17 +59,6 @@ const deviceSummary = api.titled('DeviceSummary', {
 });
 export type DeviceSummary = v.InferOutput<typeof deviceSummary>;
 
-const doctorReport = api.titled('DoctorReport', {
-  checks: v.array(
-    v.object({
-      id: v.string(),
-      state: v.picklist(['ok', 'warning', 'error', 'skipped']),
-      message: v.string(),
-      remedy: api.optional('what its owner can do', v.string()),
-    }),
-  ),
-});
-
 const EXAMPLE_DEVICE = {
   model: 'GL.iNet GL-MT6000',
   release: 'OpenWrt 24.10.4 r28959',
@@ -106,7 +93,7 @@ export const SYSTEM_DOCUMENTATION: api.FeatureDocumentation = {
   operations: {
     'GET admin/store/uid': api.jsonOperation('getDevice', {
       description: 'the device',
-      schema: identity,
+      schema: api.titled('Device', { uid: v.string(), arch: v.string(), version: v.string() }),
       example: { uid: 'c1b9e3f05a7d', arch: 'aarch64_cortex-a53', version: '0.1.0' },
     }),
     'GET admin/system/device': api.jsonOperation('describeDevice', {
@@ -116,7 +103,16 @@ export const SYSTEM_DOCUMENTATION: api.FeatureDocumentation = {
     }),
     'GET admin/system/doctor': api.jsonOperation('examineDevice', {
       description: 'what each check found; one that fails is a warning, and the others go on',
-      schema: doctorReport,
+      schema: api.titled('DoctorReport', {
+        checks: v.array(
+          v.object({
+            id: v.string(),
+            state: v.picklist(['ok', 'warning', 'error', 'skipped']),
+            message: v.string(),
+            remedy: api.optional('what its owner can do', v.string()),
+          }),
+        ),
+      }),
       example: { checks: EXAMPLE_CHECKS },
     }),
     'GET admin/system/events': {

@@ -65,16 +65,6 @@ const task = v.pipe(
   v.title('Task'),
 );
 
-const EXAMPLE_TASK = {
-  running: true,
-  command: 'install adfilter',
-  start: 1_795_000_000,
-  state: 'running',
-  kind: 'install',
-  package: 'adfilter',
-  progress: { label: 'install', done: 2, total: 4 },
-};
-
 const NO_TASK = { 404: 'there is no such task' };
 
 export const TASKS_DOCUMENTATION: api.FeatureDocumentation = {
@@ -89,7 +79,15 @@ export const TASKS_DOCUMENTATION: api.FeatureDocumentation = {
     'GET admin/system/tasks/status': api.jsonOperation('getTasks', {
       description: 'the task that `task_id` names; without it all tasks by their ids',
       schema: v.union([task, v.pipe(v.record(v.string(), task), v.title('Tasks'))]),
-      example: EXAMPLE_TASK,
+      example: {
+        running: true,
+        command: 'install adfilter',
+        start: 1_795_000_000,
+        state: 'running',
+        kind: 'install',
+        package: 'adfilter',
+        progress: { label: 'install', done: 2, total: 4 },
+      },
     }),
     'GET admin/system/tasks/log': {
       operationId: 'readTaskLog',

@@ -8,8 +8,6 @@ const runRecord = api.titled('RunRecord', {
   file: api.described('the name that the sender gave it', v.string()),
 });
 
-const runRecords = api.titled('RunRecords', { code: api.integer, records: v.array(runRecord) });
-
 const FILE_GONE = { 404: 'there is no such file, or it is of another session' };
 
 export const UPLOADS_DOCUMENTATION: api.FeatureDocumentation = {
@@ -25,7 +23,7 @@ export const UPLOADS_DOCUMENTATION: api.FeatureDocumentation = {
     }),
     'GET admin/store/run_records': api.jsonOperation('listUploads', {
       description: 'what was sent',
-      schema: runRecords,
+      schema: api.titled('RunRecords', { code: api.integer, records: v.array(runRecord) }),
       example: {
         code: 200,
         records: [
