@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createConcurrencyLimit, type ConcurrencyLimit } from '../concurrency-limit.ts';
-import { isInsideFolder } from '../inside-folder.ts';
+import { isAtOrIn } from '../inside-folder.ts';
 import { parseMountTable } from './mounts.ts';
 
 /**
@@ -34,7 +34,7 @@ function mountedDisk(path: string): string | undefined {
   let nearest = { path: '/', device: '' };
   for (const mount of parseMountTable(mountTable())) {
     const isNearer = mount.path.length >= nearest.path.length;
-    if (isNearer && (path === mount.path || isInsideFolder(path, mount.path))) nearest = mount;
+    if (isNearer && isAtOrIn(path, mount.path)) nearest = mount;
   }
   return nearest.path === '/' ? undefined : nearest.device;
 }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isDiskFull } from '../../device/disk/disk-full.ts';
-import { isInsideFolder } from '../../device/inside-folder.ts';
+import { isAtOrIn } from '../../device/inside-folder.ts';
 import { isFolder, isThere as isThereAt } from '../../device/is-there.ts';
 import { makeFolder } from '../../device/private-folder.ts';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
@@ -203,11 +203,7 @@ export async function isRestored(target: string): Promise<boolean> {
 /** Removes the folders that `prepare` made, as far as they are empty. */
 export async function tidy(target: string, created: string): Promise<void> {
   try {
-    for (
-      let folder = target;
-      folder === created || isInsideFolder(folder, created);
-      folder = dirname(folder)
-    ) {
+    for (let folder = target; isAtOrIn(folder, created); folder = dirname(folder)) {
       await rmdir(folder);
     }
   } catch {

@@ -2,7 +2,7 @@ import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { parseUciFile } from '../../config/uci-file.ts';
 import { readMounts } from '../../device/disk/mounts.ts';
-import { isInsideFolder } from '../../device/inside-folder.ts';
+import { isAtOrIn, isInsideFolder } from '../../device/inside-folder.ts';
 import { readSmallBytes } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { DEVICE_PATH } from '../../http/parameter-schemas.ts';
@@ -51,10 +51,6 @@ export async function isPlainFolder(path: string): Promise<boolean> {
   if (entry?.isDirectory() !== true) return false;
   if ((await realpath(path).catch(() => '')) !== path) return false;
   return !(await readMounts()).some((mount) => isAtOrIn(mount.path, path));
-}
-
-function isAtOrIn(path: string, folder: string): boolean {
-  return path === folder || isInsideFolder(path, folder);
 }
 
 const OWN_OPTION = /^(?:config|conf|cache|data)(?:_?(?:path|dir))?$/;

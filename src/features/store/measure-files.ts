@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isInsideFolder } from '../../device/inside-folder.ts';
+import { isAtOrIn } from '../../device/inside-folder.ts';
 
 /** How many are looked at together: a slow disk answers a few at a time. */
 const AT_ONCE = 16;
@@ -37,6 +37,5 @@ export async function measureFiles(root: string, paths: readonly string[]) {
 /** @returns undefined if it is not there, or not below the root */
 async function resolveFolder(base: string, folder: string): Promise<string | undefined> {
   const path = await realpath(join(base, folder)).catch(() => undefined);
-  const isBelow = path !== undefined && (path === base || isInsideFolder(path, base));
-  return isBelow ? path : undefined;
+  return path !== undefined && isAtOrIn(path, base) ? path : undefined;
 }

@@ -1,3 +1,4 @@
+import { isAtOrIn } from '../../device/inside-folder.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
 import type { Queue } from '../../jobs/queue.ts';
 import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
@@ -124,8 +125,7 @@ function laterChange(job: Job, name: string, queue: Pick<Queue, 'all'>): Job | u
 export async function filesToPutBack(job: Job, { feeds }: Pick<PackageManager, 'feeds'>) {
   const { files, packages = [] } = replaced.read(job).undo;
   const lists = (await feeds.files()).lists;
-  const isList = (path: string): boolean =>
-    lists.some((folder) => path === folder || path.startsWith(`${folder}/`));
+  const isList = (path: string): boolean => lists.some((folder) => isAtOrIn(path, folder));
   const found: ChangedFile[] = [];
   const changed: string[] = [];
   const areListsAlone = files.every(({ path }) => isList(path));
