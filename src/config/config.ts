@@ -38,7 +38,7 @@ export function readConfig(
     known.flatMap((section) => (section.former ?? []).map((name) => `${section.name}.${name}`)),
   );
   const isFormer = ({ key }: Setting): boolean => former.has(key);
-  const all = readSettings(source, tables, problems);
+  const all = readSettings(source, { tables, problems });
   const settings = all.filter((setting) => !isFormer(setting));
   const config = defaults(known);
   const failed = new Set<string>();

@@ -34,12 +34,7 @@ interface Reading {
 }
 
 /** What the file says, and behind it what overrides it. */
-export function readSettings(
-  { file, overrides }: ConfigSource,
-  tables: Tables,
-  problems: string[],
-): Setting[] {
-  const reading = { tables, problems };
+export function readSettings({ file, overrides }: ConfigSource, reading: Reading): Setting[] {
   return [...readFile(file, reading), ...readOverrides(overrides, reading)];
 }
 

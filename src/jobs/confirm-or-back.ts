@@ -98,7 +98,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions) {
     open(job, 0);
     if (entries.has(job.id)) void saveIfPossible();
   });
-  const { goesBack, isOver, revertDue } = createGoingBack(options, entries, saveIfPossible);
+  const { isOver, revertDue } = createGoingBack(options, entries, saveIfPossible);
   /** Takes back whose time is over. */
   const check = async (): Promise<void> => {
     await revertDue();
@@ -111,7 +111,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions) {
     confirm: async (id: string): Promise<Outcome> => {
       const entry = entries.get(id);
       if (entry?.state !== 'waiting') return entry?.state ?? 'unknown';
-      if (goesBack(id) || isOver(id)) return 'back';
+      if (isOver(id)) return 'back';
       entries.set(id, { state: 'confirmed' });
       await save().catch((error: unknown) => {
         entries.set(id, entry);
@@ -124,7 +124,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions) {
     /** When a job goes back, Unix seconds; undefined unless it waits to be confirmed. */
     confirmBy: (id: string): number | undefined => {
       const entry = entries.get(id);
-      if (entry?.state !== 'waiting' || goesBack(id) || isOver(id)) return undefined;
+      if (entry?.state !== 'waiting' || isOver(id)) return undefined;
       return unixNow() + Math.ceil(entry.until - uptimeS());
     },
     isWaiting,
@@ -157,7 +157,6 @@ function createGoingBack(
   save: () => Promise<void>,
 ) {
   let isUnderWay = false;
-  let current: string | undefined;
   /** Tries that failed, and the seconds since the boot before which there is no other. */
   const failed = new Map<string, { tries: number; untilS: number }>();
   const isOver = (id: string): boolean => {
@@ -167,7 +166,6 @@ function createGoingBack(
   const revert = async (id: string): Promise<void> => {
     const job = queue.get(id);
     const entry = entries.get(id);
-    current = id;
     try {
       if (entry?.state === 'waiting') entries.set(id, { ...entry, boots: AGAIN });
       await save();
@@ -180,10 +178,8 @@ function createGoingBack(
       const pauseS = tries === 1 ? 0 : Math.min(2 ** tries, LONGEST_PAUSE_S);
       failed.set(id, { tries, untilS: uptimeS() + pauseS });
     }
-    current = undefined;
   };
   return {
-    goesBack: (id: string): boolean => id === current,
     isOver,
     revertDue: async (): Promise<void> => {
       if (isUnderWay) return;
