@@ -47,13 +47,9 @@ export const BLOCK_INFO: [string, ...string[]] = ['block', 'info'];
 
 /** `/dev/sda1: UUID="…" LABEL="data" TYPE="ext4"`, by device node. Values are not escaped. */
 export function parseBlockInfo(output: string): Map<string, Content> {
-  const contents = new Map<string, Content>();
-  for (const [, path = '', rest = ''] of output.matchAll(/^(\/dev\/[^:]+): (.*)$/gm)) {
+  const contents = [...valuesIn(output, /^(\/dev\/[^:]+): (.*)$/gm)].map(([path, rest]) => {
     const values = valuesIn(rest, /([A-Z_]+)="(.*?)"(?= [A-Z_]+="|\s*$)/g);
-    contents.set(
-      path,
-      contentFrom((name) => values.get(name)),
-    );
-  }
-  return contents;
+    return [path, contentFrom((name) => values.get(name))] as const;
+  });
+  return new Map(contents);
 }

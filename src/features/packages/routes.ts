@@ -196,10 +196,7 @@ async function answerToken(
 function upgradeTarget({
   package: name,
   all,
-}: {
-  package?: string | undefined;
-  all?: string | undefined;
-}): [string, Record<string, string>] {
+}: Partial<Record<'package' | 'all', string | undefined>>): [string, Record<string, string>] {
   if ((name !== undefined) === isOn(all)) {
     const why = name === undefined ? 'it is missing' : 'it is given beside all=true';
     throw new DepotError('bad_request', `cannot use the parameter package: ${why}`);
