@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 
 import type { Language } from '../languages/languages.ts';
 
@@ -46,6 +47,11 @@ function fill(html: string, element: string, content: string): string {
     throw new Error(`cannot put a closing tag into ${element}`);
   }
   return html.slice(0, at) + content + html.slice(at);
+}
+
+/** @param packed gzip in base64, as the build writes the pages' sources */
+export function unpackText(packed: string): string {
+  return gunzipSync(Buffer.from(packed, 'base64')).toString();
 }
 
 /** As a policy names a script or a style sheet (CSP Level 3). */

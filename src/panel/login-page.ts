@@ -1,8 +1,7 @@
 import { voiceOf, type Voice } from '../languages/languages.ts';
-import { hashOf } from './create-page.ts';
+import { hashOf, unpackText } from './create-page.ts';
 import packedScript from './login.client.js';
 import packedStyle from './styles/login.css';
-import { unpackText } from './unpack-text.ts';
 
 /** What the page asks for. */
 export interface LoginForm {
