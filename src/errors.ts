@@ -101,6 +101,14 @@ export function succeeds(work: Promise<unknown>): Promise<boolean> {
   );
 }
 
+/** For a `catch`: what is not there has this; other errors stay. */
+export function ifThere<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (systemCode(error) === 'ENOENT') return value;
+    throw error;
+  };
+}
+
 /** Whether a system call failed so: the error itself, or what caused it at whatever depth. */
 export function isCausedBy(error: unknown, codes: readonly string[]): boolean {
   for (let cause = firstOf(error); cause instanceof Error; cause = firstOf(cause.cause)) {

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { systemCode } from '../errors.ts';
+import { ifThere } from '../errors.ts';
 
 /** Locks by fcntl(2) or lockf(3), and locks by flock(2): the two do not see each other. */
 export type LockKind = 'POSIX' | 'FLOCK';
@@ -9,13 +9,8 @@ export type LockKind = 'POSIX' | 'FLOCK';
  * @returns the process id (0 if this process cannot see it); undefined if nobody holds a lock
  */
 export async function lockHolderOf(file: string, kind: LockKind): Promise<number | undefined> {
-  let inode: string;
-  try {
-    inode = await inodeOf(file);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const inode = await inodeOf(file).catch(ifThere(undefined));
+  if (inode === undefined) return undefined;
   const table = await readFile('/proc/locks', 'latin1').catch(() => '');
   const line = table.split('\n').find((candidate) => isHeldLock(candidate, kind, inode));
   return line === undefined ? undefined : Math.max(0, Number(line.trim().split(/\s+/)[4]) || 0);

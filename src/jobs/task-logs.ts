@@ -5,7 +5,7 @@ import { isThere } from '../device/is-there.ts';
 import { readPart } from '../device/owner-file.ts';
 import { openTrustedFolder } from '../device/private-folder.ts';
 import { watchPath } from '../device/watch-path.ts';
-import { DepotError, reasonOf, systemCode } from '../errors.ts';
+import { DepotError, ifThere, reasonOf } from '../errors.ts';
 
 export type TaskLogs = Awaited<ReturnType<typeof createTaskLogs>>;
 
@@ -102,14 +102,6 @@ export async function createTaskLogs(folder: string) {
         if (id !== undefined && !isKnown(id)) await rm(join(folder, name), { force: true });
       }
     },
-  };
-}
-
-/** What is not there any more has this; other errors stay. */
-function ifThere<Value>(value: Value): (error: unknown) => Value {
-  return (error) => {
-    if (systemCode(error) === 'ENOENT') return value;
-    throw error;
   };
 }
 

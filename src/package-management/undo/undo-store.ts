@@ -6,7 +6,7 @@ import { createDiskAsking } from '../../device/disk/patience.ts';
 import { readOwnSpace, readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
-import { reasonOf, succeeds, systemCode } from '../../errors.ts';
+import { ifThere, reasonOf, succeeds } from '../../errors.ts';
 import type { Place } from './undo-record.ts';
 
 /**
@@ -204,11 +204,8 @@ async function isOurs(folder: string): Promise<boolean> {
 
 async function namesIn(folder: string): Promise<string[]> {
   if (!(await isOurs(folder))) return [];
-  return readdir(folder).catch((error: unknown) => {
-    // The last copies have gone meanwhile, and the folder with them.
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  });
+  // The last copies may have gone meanwhile, and the folder with them.
+  return readdir(folder).catch(ifThere([]));
 }
 
 async function idsIn(folder: string): Promise<string[]> {

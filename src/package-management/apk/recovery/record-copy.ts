@@ -2,7 +2,7 @@ import { link, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'no
 import { basename, join } from 'node:path';
 import { syncPath } from '../../../device/durable-file.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
-import { systemCode } from '../../../errors.ts';
+import { ifThere } from '../../../errors.ts';
 import type { PackageDatabase } from '../../database.ts';
 import { combine } from '../database/database.ts';
 import { readInstalled } from '../database/installed-db.ts';
@@ -79,7 +79,8 @@ export function createRecordCopy(locations: Locations) {
  */
 async function keepFile(file: string, copy: string): Promise<boolean> {
   const target = await realpath(file).catch(() => file);
-  const [now, kept] = await Promise.all([stat(target), stat(copy)].map(unlessAbsent));
+  const asked = [target, copy].map((path) => stat(path).catch(ifThere(undefined)));
+  const [now, kept] = await Promise.all(asked);
   if (now === undefined || (now.ino === kept?.ino && now.dev === kept.dev)) return false;
   // A file that is as empty as its copy, as triggers mostly are.
   if (now.size === 0 && kept?.size === 0) return false;
@@ -91,11 +92,11 @@ async function keepFile(file: string, copy: string): Promise<boolean> {
 
 /** A copy of its bytes, for what is written in its place. @returns as of `keepFile` */
 async function keepBytes(file: string, copy: string): Promise<boolean> {
-  if ((await unlessAbsent(stat(file))) === undefined) return false;
+  if ((await stat(file).catch(ifThere(undefined))) === undefined) return false;
   const pieces: Buffer[] = [];
   for await (const piece of streamRecord(file)) pieces.push(piece);
   const now = Buffer.concat(pieces);
-  if ((await unlessAbsent(readFile(copy)))?.equals(now) === true) return false;
+  if ((await readFile(copy).catch(ifThere(undefined)))?.equals(now) === true) return false;
   return renew(copy, (temporary) => writeFile(temporary, now, { mode: 0o600 }));
 }
 
@@ -116,11 +117,4 @@ async function renew(copy: string, make: (file: string) => Promise<void>): Promi
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
-}
-
-function unlessAbsent<Result>(asked: Promise<Result>): Promise<Result | undefined> {
-  return asked.catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
 }

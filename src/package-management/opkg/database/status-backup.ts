@@ -5,7 +5,7 @@ import type { PackageDatabase } from '../../database.ts';
 import { createAlternatingFiles } from './alternating-files.ts';
 import { replaceFile, syncPath } from '../../../device/durable-file.ts';
 import { isThere } from '../../../device/is-there.ts';
-import { systemCode } from '../../../errors.ts';
+import { ifThere } from '../../../errors.ts';
 import { endsWell, parseStatus } from './status-file.ts';
 
 /** The self-upgrade's watcher knows them, too. */
@@ -77,10 +77,7 @@ export function createStatusCopy(statusFile: string, stateDir: string) {
 
 /** A status file that is not there is empty; one that cannot be read must not pass for that. */
 export async function readStatus(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return '';
-    throw error;
-  });
+  return readFile(file, 'utf8').catch(ifThere(''));
 }
 
 /** Gone for good, also after a power cut. */

@@ -4,7 +4,7 @@ import { createSequence } from '../../../device/concurrency-limit.ts';
 import { versionOf } from '../../../device/file-version.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { isShortage } from '../../../device/shortage.ts';
-import { systemCode } from '../../../errors.ts';
+import { ifThere } from '../../../errors.ts';
 import { isPresent, type InstalledPackage, type PackageDatabase } from '../../database.ts';
 import { parseDepends, parseNames, parseStanzas, type Stanza } from './stanza.ts';
 
@@ -147,10 +147,7 @@ function isAtRest(modifiedAt: number): boolean {
 const ABSENT = 'absent';
 
 async function readVersion(file: string): Promise<{ text: string; modifiedAt: number }> {
-  const entry = await stat(file, { bigint: true }).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+  const entry = await stat(file, { bigint: true }).catch(ifThere(undefined));
   return { text: versionOf(entry) ?? ABSENT, modifiedAt: Number(entry?.mtimeMs ?? 0) };
 }
 
