@@ -19,6 +19,14 @@ function lacksProcesses(error: unknown): boolean {
   return false;
 }
 
+/** For a `catch`: what failed has this; a shortage, which says nothing of it, stays. */
+export function unlessShort<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (isShortage(error)) throw error;
+    return value;
+  };
+}
+
 /**
  * Does the work until no shortage keeps it back. It must be safe to do again, and sees for itself
  * whether it is still wanted.

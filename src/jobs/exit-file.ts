@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { isShortage } from '../device/shortage.ts';
+import { unlessShort } from '../device/shortage.ts';
 import { watchPath } from '../device/watch-path.ts';
 
 /**
@@ -69,10 +69,7 @@ async function findExit({ file, pid, isAlive }: Waiting): Promise<Exit | undefin
  * @throws an Error of Node if that cannot be known for the moment
  */
 async function readExit(file: string, pid: number): Promise<Exit | undefined> {
-  const text = await readFile(file, 'latin1').catch((error: unknown) => {
-    if (isShortage(error)) throw error;
-    return '';
-  });
+  const text = await readFile(file, 'latin1').catch(unlessShort(''));
   const [code = '', holder, ...rest] = text.split('\n');
   // An exit file ends with what was there before: only both lines with their ends are whole.
   if (rest.length === 0 || holder !== String(pid)) return undefined;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileVersionSync } from '../../device/file-version.ts';
 import type { Paths } from '../../device/paths.ts';
-import { isShortage } from '../../device/shortage.ts';
+import { unlessShort } from '../../device/shortage.ts';
 import type { Feed } from '../feed-settings.ts';
 import { isFeed, wordsOf } from './feeds/feed-lines.ts';
 
@@ -49,7 +49,8 @@ async function readOpkgConfig(paths: Paths, files: Iterable<string>): Promise<Op
     checksSignatures: false,
   };
   for (const file of files) {
-    const text = await readFile(file, 'utf8').catch(insteadOf(''));
+    // A shortage must not pass for empty settings: they would be kept.
+    const text = await readFile(file, 'utf8').catch(unlessShort(''));
     for (const line of text.split('\n')) addLine(config, paths, line);
   }
   if (config.destinations.length === 0) config.destinations.push(paths.onDevice('/'));
@@ -64,7 +65,7 @@ export function preferredArchitecture({ architectures }: OpkgConfig): string {
 }
 
 async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architectures']> {
-  const text = await readFile(paths.onDevice(RELEASE_FILE), 'utf8').catch(insteadOf(''));
+  const text = await readFile(paths.onDevice(RELEASE_FILE), 'utf8').catch(unlessShort(''));
   const [, name] = /^DISTRIB_ARCH=['"]?([A-Za-z0-9_.+-]+)/m.exec(text) ?? [];
   if (name === undefined) return new Map();
   // The priorities that opkg itself gives them.
@@ -73,14 +74,6 @@ async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architect
 
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';
 const RELEASE_FILE = '/etc/openwrt_release';
-
-/** A shortage, such as of descriptors, must not pass for empty settings: they would be kept. */
-function insteadOf<Value>(value: Value): (error: unknown) => Value {
-  return (error) => {
-    if (isShortage(error)) throw error;
-    return value;
-  };
-}
 
 /** The files that opkg reads, in its order. */
 export function configFiles(paths: Paths): string[] {
@@ -108,7 +101,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    return insteadOf<string[]>([])(error);
+    return unlessShort<string[]>([])(error);
   }
 }
 

@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { replaceFile } from '../../device/durable-file.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { followTrusted, isOfRoot, openTrustedFolder } from '../../device/private-folder.ts';
-import { isShortage } from '../../device/shortage.ts';
+import { unlessShort } from '../../device/shortage.ts';
 import type { ChangedFile } from './undo-record.ts';
 
 /** Which files a job may change beside those of packages. Paths are where they are to be found. */
@@ -101,7 +101,8 @@ async function withFile<Result>(
 
 /**
  * What is there now. In a folder that somebody else can write names lead wherever they say: nothing
- * of it counts.
+ * of it counts. A file unread for a shortage must not pass for an absent one: an undo would remove
+ * it.
  */
 export async function scanFiles(scope: FileScope): Promise<FileStates> {
   const entries: [string, Stats][] = [];
@@ -112,7 +113,7 @@ export async function scanFiles(scope: FileScope): Promise<FileStates> {
     const entry = await lstat(path).catch(() => undefined);
     if (entry?.isDirectory() === true) {
       if (!isRootsAlone(entry)) return;
-      for (const name of await readdir(path).catch(nothing([]))) await visit(join(path, name));
+      for (const name of await readdir(path).catch(unlessShort([]))) await visit(join(path, name));
       return;
     }
     if (entry !== undefined) entries.push([path, entry]);
@@ -120,24 +121,16 @@ export async function scanFiles(scope: FileScope): Promise<FileStates> {
   for (const root of scope.roots) {
     const isTrusted = await followTrusted(dirname(root), undefined).then(
       () => true,
-      nothing(false),
+      unlessShort(false),
     );
     if (isTrusted) await visit(root);
   }
   const found = new Map<string, string>();
   await forEach(entries, async ([path, entry]) => {
-    const state = await stateAt(path, entry, scope.mostFileBytes).catch(nothing(undefined));
+    const state = await stateAt(path, entry, scope.mostFileBytes).catch(unlessShort(undefined));
     found.set(path, state ?? UNKNOWN);
   });
   return found;
-}
-
-/** A file unread for a shortage must not pass for an absent one: an undo would remove it. */
-function nothing<Value>(value: Value): (error: unknown) => Value {
-  return (error) => {
-    if (isShortage(error)) throw error;
-    return value;
-  };
 }
 
 function isRootsAlone(entry: Stats): boolean {
@@ -167,7 +160,7 @@ export async function copyFiles(states: FileStates, folder: string): Promise<voi
     if (!state.startsWith('file ')) return;
     const copy = join(folder, copyName(path));
     // No copy is kept of a file that has gone or changed meanwhile, or that finds no room.
-    const found = await copyFile(path, copy).catch(nothing(undefined));
+    const found = await copyFile(path, copy).catch(unlessShort(undefined));
     if (found !== state) await rm(copy, { force: true });
   });
 }

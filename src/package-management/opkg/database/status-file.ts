@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createSequence } from '../../../device/concurrency-limit.ts';
 import { versionOf } from '../../../device/file-version.ts';
 import type { Paths } from '../../../device/paths.ts';
-import { isShortage } from '../../../device/shortage.ts';
+import { unlessShort } from '../../../device/shortage.ts';
 import { ifThere } from '../../../errors.ts';
 import { isPresent, type InstalledPackage, type PackageDatabase } from '../../database.ts';
 import { parseDepends, parseNames, parseStanzas, type Stanza } from './stanza.ts';
@@ -117,15 +117,11 @@ async function readOnce(
   { version, mayBeEmpty }: { version: string; mayBeEmpty: boolean },
 ): Promise<Reading | undefined> {
   // An absent file holds no more than an empty one: somebody may be putting another in its place.
-  const text = version === ABSENT ? '' : await readFile(file, 'utf8').catch(undefinedIfChanged);
+  const reading = version === ABSENT ? '' : readFile(file, 'utf8').catch(unlessShort(undefined));
+  const text = await reading;
   const isGood = text === '' ? mayBeEmpty : text !== undefined && endsWell(text);
   if (text === undefined || !isGood || (await readVersion(file)).text !== version) return undefined;
   return { version, packages: parseStatus(text) };
-}
-
-/** What has run out says nothing of the file, which is to be tried again when it is there. */
-function undefinedIfChanged(error: unknown): undefined {
-  if (isShortage(error)) throw error;
 }
 
 /** Whether the new reading has everything that the last one had. */
