@@ -39,6 +39,13 @@ export function createByteReader(source: AsyncIterable<Buffer>) {
   };
 }
 
+/** All bytes of a stream. */
+export async function allBytes(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
+  const all: Buffer[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return Buffer.concat(all);
+}
+
 /** The pieces of a stream. @throws what `tooMany` makes, once they have more bytes than that */
 export async function* bounded<Piece extends Uint8Array>(
   pieces: AsyncIterable<Piece>,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import * as v from 'valibot';
 import { systemCode } from '../../errors.ts';
+import { allBytes, bounded } from '../byte-reader.ts';
 import { parseJson } from '../durable-file.ts';
 
 /** `absent`: nobody listens there. `silent`: somebody has the socket and gave no answer in time. */
@@ -34,14 +35,8 @@ export async function askEngine(
   asked.on('error', () => undefined);
   try {
     const [response] = (await once(asked, 'response', { signal })) as [IncomingMessage];
-    const pieces: Buffer[] = [];
-    let bytes = 0;
-    for await (const piece of response as AsyncIterable<Buffer>) {
-      bytes += piece.length;
-      if (bytes > MOST_BYTES) return 'silent';
-      pieces.push(piece);
-    }
-    const text = Buffer.concat(pieces);
+    const tooLong = () => new Error('the answer is too long');
+    const text = await allBytes(bounded<Buffer>(response, MOST_BYTES, tooLong));
     if (text.length > MOST_VALUES && countValues(text) > MOST_VALUES) return 'silent';
     const body = parseJson(text.toString('utf8'));
     return { status: response.statusCode ?? 0, body };

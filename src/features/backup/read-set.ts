@@ -4,6 +4,7 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import * as v from 'valibot';
+import { allBytes } from '../../device/byte-reader.ts';
 import { readTar, type TarMember } from '../../device/tar/tar-reader.ts';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import {
@@ -137,9 +138,7 @@ async function readManifest(members: AsyncGenerator<TarMember, undefined>): Prom
   if (first.done === true || first.value.name !== MANIFEST) throw bad(FOREIGN);
   const { type, sizeBytes, content } = first.value;
   if (type !== PLAIN || sizeBytes > MOST_MANIFEST_BYTES) throw bad(`its ${MANIFEST} is none`);
-  const pieces: Buffer[] = [];
-  for await (const piece of content) pieces.push(piece);
-  return checkManifest(JSON.parse(Buffer.concat(pieces).toString('utf8')));
+  return checkManifest(JSON.parse((await allBytes(content)).toString('utf8')));
 }
 
 /** Each entry of a hostile manifest has several faults: all together would fill the memory. */

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
+import { allBytes } from '../../device/byte-reader.ts';
 import { READ } from '../../device/owner-file.ts';
 import { readTar } from '../../device/tar/tar-reader.ts';
 import { isPackageName, type PackageName } from '../../package-management/names.ts';
@@ -33,9 +34,7 @@ export async function readAppList(file: string): Promise<PackageName[] | undefin
       count += 1;
       if (bytes > MOST_UNPACKED_BYTES || count > MOST_MEMBERS) return undefined;
       if (type !== '0' || sizeBytes > MOST_BYTES || !LIST.test(name)) continue;
-      const pieces: Buffer[] = [];
-      for await (const piece of content) pieces.push(piece);
-      return appsIn(Buffer.concat(pieces).toString('latin1'));
+      return appsIn((await allBytes(content)).toString('latin1'));
     }
     return undefined;
   } catch {

@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { bounded } from '../../../device/byte-reader.ts';
+import { allBytes, bounded } from '../../../device/byte-reader.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { clockHint } from '../clock.ts';
 import type { Credentials } from './ddi-credentials.ts';
@@ -110,11 +110,9 @@ export function createConnection(
 }
 
 async function readBody(response: IncomingMessage, mostBytes: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
   const tooLarge = () => new DepotError('too_large', `it has more than ${mostBytes} bytes`);
   // The response is destroyed if that ends ahead of it.
-  for await (const piece of bounded<Buffer>(response, mostBytes, tooLarge)) pieces.push(piece);
-  return Buffer.concat(pieces);
+  return allBytes(bounded<Buffer>(response, mostBytes, tooLarge));
 }
 
 function asFailure({ method, path }: Call, error: unknown, limitMs: number | undefined) {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
-import { createByteReader } from '../../../device/byte-reader.ts';
+import { allBytes, createByteReader } from '../../../device/byte-reader.ts';
 import { readPart } from '../../../device/owner-file.ts';
 import { readTar } from '../../../device/tar/tar-reader.ts';
 import { asUnusableFile } from '../../failure.ts';
@@ -63,7 +63,8 @@ function isOutside(path: string): boolean {
 
 /** A description names every file of a package: far less than this. */
 const MOST_DESCRIPTION_BYTES = 16 * 1024 ** 2;
-const PACKAGE_SCHEMA = 'pckg';
+/** The format, unpacked, and its schema. */
+const PACKAGE_MARK = 'ADB.pckg';
 
 /** `ADB.` plain, `ADBd` deflated, `ADBc` with a byte that says how and one for the level. */
 async function readThird(file: string, head: string): Promise<PackageContent> {
@@ -78,8 +79,7 @@ async function readThird(file: string, head: string): Promise<PackageContent> {
   try {
     const reader = createByteReader(stream);
     const start = await reader.read(12);
-    if (start?.toString('latin1', 0, 4) !== 'ADB.') throw new Error('it is no package');
-    if (start.toString('latin1', 4, 8) !== PACKAGE_SCHEMA) throw new Error('it is no package');
+    if (start?.toString('latin1', 0, 8) !== PACKAGE_MARK) throw new Error('it is no package');
     const block = start.readUInt32LE(8);
     const sizeBytes = (block & 0x3fffffff) - 4;
     if (block >>> 30 !== 0 || sizeBytes > MOST_DESCRIPTION_BYTES) {
@@ -143,8 +143,7 @@ async function readSecond(file: string, mostBytes: number): Promise<PackageConte
   for await (const { name, type, sizeBytes, content } of members) {
     if (name === '.PKGINFO' && info === undefined) {
       if (sizeBytes > MOST_INFO_BYTES) throw new Error('its .PKGINFO is too large');
-      info = '';
-      for await (const piece of content) info += piece.toString('utf8');
+      info = (await allBytes(content)).toString('utf8');
     } else if (!name.startsWith('.') || name.startsWith('..')) {
       if (info === undefined) throw new Error('it has no .PKGINFO');
       spend(name);

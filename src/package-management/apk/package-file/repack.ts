@@ -4,6 +4,7 @@ import { lstat, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
+import { allBytes } from '../../../device/byte-reader.ts';
 import { syncPath } from '../../../device/durable-file.ts';
 import { readTar } from '../../../device/tar/tar-reader.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
@@ -139,9 +140,7 @@ async function readScripts(file: string, start: string) {
   for await (const member of readTar(unpacked)) {
     const [, kind] = /^X[0-9a-f]+\.([a-z-]+)$/.exec(member.name.slice(start.length)) ?? [];
     if (!member.name.startsWith(start) || kind === undefined) continue;
-    const pieces: Buffer[] = [];
-    for await (const piece of member.content) pieces.push(piece);
-    scripts.push({ name: `.${kind}`, mode: 0o755, content: Buffer.concat(pieces) });
+    scripts.push({ name: `.${kind}`, mode: 0o755, content: await allBytes(member.content) });
   }
   return scripts;
 }

@@ -1,5 +1,6 @@
 import { link, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { allBytes } from '../../../device/byte-reader.ts';
 import { syncPath } from '../../../device/durable-file.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
 import { ifThere } from '../../../errors.ts';
@@ -93,9 +94,7 @@ async function keepFile(file: string, copy: string): Promise<boolean> {
 /** A copy of its bytes, for what is written in its place. @returns as of `keepFile` */
 async function keepBytes(file: string, copy: string): Promise<boolean> {
   if ((await stat(file).catch(ifThere(undefined))) === undefined) return false;
-  const pieces: Buffer[] = [];
-  for await (const piece of streamRecord(file)) pieces.push(piece);
-  const now = Buffer.concat(pieces);
+  const now = await allBytes(streamRecord(file));
   if ((await readFile(copy).catch(ifThere(undefined)))?.equals(now) === true) return false;
   return renew(copy, (temporary) => writeFile(temporary, now, { mode: 0o600 }));
 }

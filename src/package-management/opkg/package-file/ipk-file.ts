@@ -4,6 +4,7 @@ import { asUnusableFile, unusableFile } from '../../failure.ts';
 import { limitedGunzip, type Unpack } from '../../limited-gunzip.ts';
 import { createNameBudget } from '../../names.ts';
 import { parseDepends, parseStanza, type Stanza } from '../database/stanza.ts';
+import { allBytes } from '../../../device/byte-reader.ts';
 import { foldersAbove } from '../../../device/inside-folder.ts';
 import { readTar, type TarMember } from '../../../device/tar/tar-reader.ts';
 
@@ -89,8 +90,7 @@ async function readControl(archive: TarMember, unpack: Unpack): Promise<string> 
     if (member.name.replace(/^\.\//, '') !== 'control') continue;
     if (text !== undefined) throw new Error('it has control twice');
     if (member.sizeBytes > MOST_CONTROL_BYTES) throw new Error('its control file is too large');
-    text = '';
-    for await (const piece of member.content) text += piece.toString('utf8');
+    text = (await allBytes(member.content)).toString('utf8');
   }
   if (text === undefined) throw new Error('it has no control file');
   return readByOpkg(text.replace(/^\n+/, ''));
