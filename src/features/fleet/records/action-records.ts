@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { createSequence } from '../../../device/concurrency-limit.ts';
 import { parseJson, replaceFile, syncPath } from '../../../device/durable-file.ts';
-import { systemCode } from '../../../errors.ts';
+import { ifThere } from '../../../errors.ts';
 import { unixNow } from '../../../jobs/job.ts';
 import { isOpen, recordSchema, type ActionRecord, type NewRecord } from './action-record.ts';
 
@@ -89,12 +89,7 @@ async function readForgotten(folder: string): Promise<Record<string, string>> {
 
 /** What cannot be read for the moment is no reason to begin an action again. */
 async function readKnown(file: string): Promise<unknown> {
-  return parseJson(
-    await readFile(file, 'utf8').catch((error: unknown) => {
-      if (systemCode(error) === 'ENOENT') return '';
-      throw error;
-    }),
-  );
+  return parseJson(await readFile(file, 'utf8').catch(ifThere('')));
 }
 
 /** The record of an action that is over: its token is in use by now, or never will be. */
