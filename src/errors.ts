@@ -101,6 +101,15 @@ export function succeeds(work: Promise<unknown>): Promise<boolean> {
   );
 }
 
+/** What a call returns, or `other` if it throws: for what goes on either way. */
+export function orElse<Value, Other>(call: () => Value, other: Other): Value | Other {
+  try {
+    return call();
+  } catch {
+    return other;
+  }
+}
+
 /** For a `catch`: what is not there has this; other errors stay. */
 export function ifThere<Value>(value: Value): (error: unknown) => Value {
   return (error) => {

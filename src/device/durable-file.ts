@@ -10,6 +10,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { orElse } from '../errors.ts';
 
 /**
  * After a power cut the old or the new content is there, whole: a temporary file beside it, fsync,
@@ -97,9 +98,5 @@ export async function readJson(file: string): Promise<unknown> {
 
 /** JSON for a schema to judge; undefined for what is none. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return orElse((): unknown => JSON.parse(text), undefined);
 }

@@ -1,5 +1,6 @@
 import { statSync, type BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { orElse } from '../errors.ts';
 
 /**
  * Changes when the file is written, replaced or touched: a file put back from an archive has an old
@@ -11,12 +12,9 @@ export async function fileVersion(path: string): Promise<string | undefined> {
 
 /** The version of a file for callers that cannot wait. */
 export function fileVersionSync(path: string): string | undefined {
-  try {
-    return versionOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
-  } catch {
-    // A path that this process cannot reach is no file for it.
-    return undefined;
-  }
+  // A path that this process cannot reach is no file for it.
+  const entry = orElse(() => statSync(path, { bigint: true, throwIfNoEntry: false }), undefined);
+  return versionOf(entry);
 }
 
 /** The version of a file for callers that have looked at it already. */

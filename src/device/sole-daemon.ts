@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
-import { DepotError, reasonOf } from '../errors.ts';
+import { DepotError, orElse, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { parseJson } from './durable-file.ts';
 import { lockDescriptor } from './exec.ts';
@@ -158,11 +158,9 @@ function removeUnfinished(folder: string): void {
 type Claim = v.InferOutput<typeof claim>;
 
 function readNote(folder: string): Claim | undefined {
-  try {
-    return v.parse(claim, parseJson(readFileSync(join(folder, NOTE_FILE), 'utf8')));
-  } catch {
-    return undefined;
-  }
+  const text = orElse(() => readFileSync(join(folder, NOTE_FILE), 'utf8'), '');
+  const found = v.safeParse(claim, parseJson(text));
+  return found.success ? found.output : undefined;
 }
 
 /** Not synced: what a power cut leaves of it names nobody who is alive. */

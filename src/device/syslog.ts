@@ -1,5 +1,7 @@
-import { fstatSync, readFileSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { syslogHints } from '../config/environment.ts';
+import { orElse } from '../errors.ts';
+import { readProcess } from './process-table.ts';
 
 /**
  * How what the daemon writes reaches a syslog.
@@ -14,27 +16,10 @@ export type SyslogLink = 'none' | 'prefix' | 'procd';
 export function findSyslogLink(): SyslogLink {
   const { journalStream, hasPrefixReader } = syslogHints();
   if (hasPrefixReader) return 'prefix';
-  const stderr = statOf(2);
+  // A descriptor may be closed.
+  const [stdout, stderr] = [1, 2].map((number) => orElse(() => fstatSync(number), undefined));
   if (stderr !== undefined && journalStream === `${stderr.dev}:${stderr.ino}`) return 'prefix';
   // Without `stdout` procd leads a daemon's output nowhere.
-  const isPiped = stderr?.isFIFO() === true && statOf(1)?.isFIFO() === true;
-  return isPiped && nameOf(process.ppid) === 'procd' ? 'procd' : 'none';
-}
-
-function statOf(descriptor: number): ReturnType<typeof fstatSync> | undefined {
-  try {
-    return fstatSync(descriptor);
-  } catch {
-    // The descriptor is closed.
-    return undefined;
-  }
-}
-
-function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-  } catch {
-    // The process has ended, or is hidden (proc(5), hidepid).
-    return '';
-  }
+  const isPiped = stderr?.isFIFO() === true && stdout?.isFIFO() === true;
+  return isPiped && readProcess(process.ppid)?.name === 'procd' ? 'procd' : 'none';
 }

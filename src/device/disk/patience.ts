@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { orElse, succeeds } from '../../errors.ts';
 import { createConcurrencyLimit, type ConcurrencyLimit } from '../concurrency-limit.ts';
 import { isAtOrIn } from '../inside-folder.ts';
 import { parseMountTable } from './mounts.ts';
@@ -32,20 +33,13 @@ export function askDisk<Answer>(path: string, work: () => Promise<Answer>): Prom
 /** By the mount table, so that the disk itself is not asked; undefined for the one of `/`. */
 function mountedDisk(path: string): string | undefined {
   let nearest = { path: '/', device: '' };
-  for (const mount of parseMountTable(mountTable())) {
+  // It cannot be read where no descriptors are left.
+  const table = orElse(() => readFileSync('/proc/self/mountinfo', 'utf8'), '');
+  for (const mount of parseMountTable(table)) {
     const isNearer = mount.path.length >= nearest.path.length;
     if (isNearer && isAtOrIn(path, mount.path)) nearest = mount;
   }
   return nearest.path === '/' ? undefined : nearest.device;
-}
-
-function mountTable(): string {
-  try {
-    return readFileSync('/proc/self/mountinfo', 'utf8');
-  } catch {
-    // No descriptors are left.
-    return '';
-  }
 }
 
 /** @returns undefined if there is no answer in time */
@@ -106,11 +100,7 @@ export function createPatience<Answer>(
 
 /** @returns whether a folder's disk answers, the folder there or not */
 export function createDiskAsking(): (folder: string) => Promise<boolean> {
-  const read = (folder: string): Promise<true> => readdir(folder).then(answered, answered);
-  const answers = shareAnswers(createPatience(read));
-  return async (folder) => (await answers(folder)) === true;
-}
-
-function answered(): true {
-  return true;
+  const isThere = (folder: string): Promise<boolean> => succeeds(readdir(folder));
+  const answers = shareAnswers(createPatience(isThere));
+  return async (folder) => (await answers(folder)) !== undefined;
 }

@@ -4,7 +4,7 @@ import { fileVersionSync } from '../../../device/file-version.ts';
 import { isFolder } from '../../../device/is-there.ts';
 import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
-import { DepotError } from '../../../errors.ts';
+import { DepotError, orElse } from '../../../errors.ts';
 import { cacheFolder, type Locations } from '../database/apk-locations.ts';
 import { readMasks } from './feed-lines.ts';
 
@@ -44,21 +44,13 @@ export async function assertReadable(files: readonly string[], { triggers }: Loc
 /** Synchronous, as for opkg's settings: all index files are on the root file system. */
 function findUnending(files: readonly string[]): string | undefined {
   return files.find((file) => {
-    const entry = unless(() => statSync(file, { throwIfNoEntry: false }), undefined);
+    const entry = orElse(() => statSync(file, { throwIfNoEntry: false }), undefined);
     return entry !== undefined && !entry.isFile() && !entry.isDirectory();
   });
 }
 
-function unless<Value>(look: () => Value, other: Value): Value {
-  try {
-    return look();
-  } catch {
-    return other;
-  }
-}
-
 function filesIn(folder: string, isWanted: (name: string) => boolean): string[] {
-  return unless(() => readdirSync(folder), [])
+  return orElse(() => readdirSync(folder), [])
     .filter(isWanted)
     .sort()
     .map((name) => join(folder, name));

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { constants, gunzipSync, inflateRawSync } from 'node:zlib';
 import { readSmallFile } from '../../../device/owner-file.ts';
+import { orElse } from '../../../errors.ts';
 
 /** How much of an index is read: enough to find its signature. */
 export const HEAD_BYTES = 64 * 1024;
@@ -13,12 +14,9 @@ export const HEAD_BYTES = 64 * 1024;
  * signed.
  */
 export function signerOf(head: Buffer): string | undefined {
-  try {
-    return head.toString('latin1', 0, 3) === 'ADB' ? signerOfThird(head) : signerOfSecond(head);
-  } catch {
-    // Too damaged to name a key; what is wrong with it apk says.
-    return undefined;
-  }
+  const read = head.toString('latin1', 0, 3) === 'ADB' ? signerOfThird : signerOfSecond;
+  // It may be too damaged to name a key; what is wrong with it apk says.
+  return orElse(() => read(head), undefined);
 }
 
 /** The first member of the first archive is named for its key. */
@@ -65,13 +63,9 @@ export async function readKeyFiles(folder: string) {
 
 /** A public key in PEM; undefined for what is none. */
 export function parsePem(text: string): KeyObject | undefined {
-  try {
-    return /^-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(text.trim())
-      ? createPublicKey(text.trim())
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  return /^-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(text.trim())
+    ? orElse(() => createPublicKey(text.trim()), undefined)
+    : undefined;
 }
 
 /** As signatures of the third format name it: of the key's own bits, without what says its kind. */
