@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
+import { readMounts } from '../disk/mounts.ts';
 
 /**
  * A control group for each job, below the daemon's own (cgroups(7), version 2). It has all that the
@@ -69,18 +70,12 @@ const PROCESSES = 'cgroup.procs';
 /** The daemon's own group. One that a job's command started leaves the group of that job. */
 async function ownGroup(): Promise<string | undefined> {
   const own = /^0::(\/.*)$/m.exec(await readFile('/proc/self/cgroup', 'utf8'))?.[1];
-  const mount = await mountPoint();
+  const mount = (await readMounts()).find(({ type, root }) => type === 'cgroup2' && root === '/');
   if (own === undefined || own.startsWith('/..') || mount === undefined) return undefined;
-  const group = join(mount, own);
+  const group = join(mount.path, own);
   const outer = group.replace(new RegExp(`/${PREFIX}[^/]*$`), '');
   if (outer !== group) await moveTo(outer, process.pid);
   return outer;
-}
-
-/** proc(5): field 4 is the root of the mount, 5 where it is; the type stands behind a dash. */
-async function mountPoint(): Promise<string | undefined> {
-  const mounts = await readFile('/proc/self/mountinfo', 'utf8');
-  return /^\d+ \d+ \S+ \/ (\S+) .* - cgroup2 /m.exec(mounts)?.[1];
 }
 
 async function sweep(own: string): Promise<void> {
