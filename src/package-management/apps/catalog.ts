@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { createSequence } from '../../device/concurrency-limit.ts';
 import { reasonOf } from '../../errors.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
@@ -57,28 +58,26 @@ export function createCatalog(options: {
   const { manager, log, afterChange = () => Promise.resolve() } = options;
   const metas = createMetaReader(manager.metaFolders, log);
   let view: Promise<View> | undefined;
-  let last: Promise<unknown> = Promise.resolve();
   let stopWatching: () => Promise<void> = () => Promise.resolve();
 
   /** The last build failed. The next request builds again: no change may come to cause it. */
   let hasFailed = false;
   /** A build that waits to begin: callers share it, since it will see all changes up to then. */
   let coming: Promise<void> | undefined;
+  const inTurn = createSequence();
   const build = async (): Promise<void> => {
-    const next = last.then(() => {
+    const next = inTurn(() => {
       coming = undefined;
       return buildView(manager, metas);
     });
-    last = next.catch((error: unknown) =>
-      log.error({ reason: reasonOf(error) }, 'package database not read'),
-    );
     view ??= next;
     await next.then(
       () => {
         view = next;
         hasFailed = false;
       },
-      () => {
+      (error: unknown) => {
+        log.error({ reason: reasonOf(error) }, 'package database not read');
         if (view === next) view = undefined;
         hasFailed = true;
       },
