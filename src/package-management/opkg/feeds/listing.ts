@@ -18,7 +18,7 @@ import { isPresent } from '../../database.ts';
 import type { OpkgConfig } from '../opkg-config.ts';
 import { statusFileIn, type Installation } from '../installation.ts';
 import { listFiles } from './lists.ts';
-import { readParagraphs, readPieces } from './paragraphs.ts';
+import { readParagraphs, readUpToFault } from './paragraphs.ts';
 import { parseDepends, parseNames, parseStanza, type Stanza } from '../database/stanza.ts';
 
 type Records = Pick<Installation, 'readConfig' | 'read'>;
@@ -37,12 +37,26 @@ export function createListing(records: Records): PackageListing {
     read: async function* (names) {
       const config = await readConfig();
       const wanted = names === undefined ? undefined : new Set(names);
-      for (const file of await listFiles(config)) yield* readList(file, config, wanted);
+      const isWanted = (name: string): boolean => wanted?.has(name) !== false;
+      for (const file of await listFiles(config)) {
+        const feed = basename(file);
+        for await (const paragraph of readParagraphs(readUpToFault(file), isWanted)) {
+          const offer = describeParagraph(paragraph, feed);
+          if (isUsable(offer, config)) yield offer;
+        }
+      }
     },
     summarize: async (visit) => {
       const config = await readConfig();
       for (const file of await listFiles(config)) {
-        if (!(await summarizeList(file, config.architectures, visit))) return;
+        const feed = basename(file);
+        for await (const piece of readUpToFault(file)) {
+          // As one text: each decoded by itself would keep buffers of some hundred pieces waiting.
+          for (const paragraph of piece.toString().split(EMPTY_LINES)) {
+            const offer = summaryOf(parseStanza(paragraph), feed);
+            if (isUsable(offer, config) && !visit(offer)) return;
+          }
+        }
       }
     },
     readInstalled: async function* (names) {
@@ -55,50 +69,12 @@ export function createListing(records: Records): PackageListing {
   };
 }
 
-/** A list that cannot be read to its end gives what stands before the fault, as opkg does. */
-async function* readList(
-  file: string,
-  { architectures }: OpkgConfig,
-  wanted: ReadonlySet<string> | undefined,
-): AsyncGenerator<OfferedPackage> {
-  const feed = basename(file);
-  try {
-    for await (const paragraph of readParagraphs(file, (name) => wanted?.has(name) !== false)) {
-      const offer = describeParagraph(paragraph, feed);
-      if (isUsable(offer, architectures)) yield offer;
-    }
-  } catch {
-    // The list is damaged: opkg, too, goes on with what it could read.
-  }
-}
-
 /** Lines between paragraphs, with nothing but blanks in them. */
 const EMPTY_LINES = /\n(?:[ \t\r]*\n)+/;
 
-/** @returns whether `visit` wants more */
-async function summarizeList(
-  file: string,
-  architectures: OpkgConfig['architectures'],
-  visit: (offer: PackageSummary) => boolean,
-): Promise<boolean> {
-  const feed = basename(file);
-  try {
-    for await (const piece of readPieces(file)) {
-      // As one text: each decoded by itself would keep the buffers of some hundred pieces waiting.
-      for (const paragraph of piece.toString().split(EMPTY_LINES)) {
-        const offer = summaryOf(parseStanza(paragraph), feed);
-        if (isUsable(offer, architectures) && !visit(offer)) return false;
-      }
-    }
-  } catch {
-    // The list is damaged: as above.
-  }
-  return true;
-}
-
 function isUsable(
-  { name, version, architecture }: Pick<OpkgSummary, 'name' | 'version' | 'architecture'>,
-  architectures: OpkgConfig['architectures'],
+  { name, version, architecture }: OpkgSummary,
+  { architectures }: OpkgConfig,
 ): boolean {
   const isFitting = architectures.size === 0 || architectures.has(architecture);
   return isFitting && version !== '' && isPackageName(name);

@@ -16,7 +16,7 @@ import { byName } from '../../names.ts';
 import { ADVICE } from '../../problem.ts';
 import type { OpkgConfig } from '../opkg-config.ts';
 import { copyList, copyOrRemove, markFetched } from './lists.ts';
-import { readParagraphs } from './paragraphs.ts';
+import { readParagraphs, readPieces } from './paragraphs.ts';
 
 /**
  * Keeps the package lists over an `opkg update`, which takes a captive portal's page for a list,
@@ -149,7 +149,7 @@ export async function isPacked(file: string): Promise<boolean> {
 export async function faultInList(file: string): Promise<FeedFault | undefined> {
   let [previous, last] = ['', ''];
   try {
-    for await (const paragraph of readParagraphs(file, () => true)) {
+    for await (const paragraph of readParagraphs(readPieces(file), () => true)) {
       if (paragraph.trim() === '') continue;
       [previous, last] = [last, paragraph];
       if (!/^Package:[ \t]*\S/m.test(paragraph) || !/^Version:[ \t]*\S/m.test(paragraph)) {

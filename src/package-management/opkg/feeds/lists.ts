@@ -6,7 +6,7 @@ import type { Offer } from '../../manager.ts';
 import type { OpkgConfig } from '../opkg-config.ts';
 import { compareVersions } from '../compare-versions.ts';
 import { parseStanza } from '../database/stanza.ts';
-import { readParagraphs } from './paragraphs.ts';
+import { readParagraphs, readUpToFault } from './paragraphs.ts';
 
 /**
  * The versions that the package lists offer for some names, newest first. Of a paragraph three
@@ -17,10 +17,15 @@ export async function findOffers(
   names: readonly string[],
 ): Promise<Map<string, Offer[]>> {
   const wanted = new Set(names);
+  const isWanted = (name: string): boolean => wanted.has(name);
+  const { architectures } = config;
   const found = new Map<string, Offer[]>();
   for (const file of await listFiles(config)) {
-    for await (const { name, version, architecture } of readList(file, wanted)) {
-      if (config.architectures.size > 0 && !config.architectures.has(architecture)) continue;
+    for await (const paragraph of readParagraphs(readUpToFault(file), isWanted)) {
+      const stanza = parseStanza(paragraph);
+      const architecture = stanza.get('Architecture') ?? '';
+      if (architectures.size > 0 && !architectures.has(architecture)) continue;
+      const [name, version] = [detached(stanza.get('Package')), detached(stanza.get('Version'))];
       const versions = found.get(name) ?? [];
       versions.push({ name, version });
       found.set(name, versions);
@@ -50,22 +55,6 @@ export async function listFiles({ listsDir, feeds }: OpkgConfig): Promise<string
     .filter((name) => configured.has(name) && !name.endsWith('.sig') && !name.startsWith('.'))
     .sort()
     .map((name) => join(listsDir, name));
-}
-
-type ListEntry = Offer & { architecture: string };
-
-/** A list that cannot be read to its end gives what stands before the fault, as opkg does. */
-async function* readList(file: string, wanted: ReadonlySet<string>): AsyncGenerator<ListEntry> {
-  try {
-    for await (const paragraph of readParagraphs(file, (name) => wanted.has(name))) {
-      const stanza = parseStanza(paragraph);
-      const architecture = stanza.get('Architecture') ?? '';
-      const [name, version] = [detached(stanza.get('Package')), detached(stanza.get('Version'))];
-      yield { name, version, architecture };
-    }
-  } catch {
-    // The list is damaged: opkg, too, goes on with what it could read.
-  }
 }
 
 /** A text by itself: a part of a larger one would keep the whole of it in memory. */

@@ -4,16 +4,12 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { LISTING_LIMITS } from '../../listing.ts';
 
-/**
- * Paragraphs of a package list, gzip or plain, whose `Package` the caller wants. The list is read
- * as a stream: unpacked it can be larger than the daemon.
- * @throws an Error if the file cannot be read or unpacked, or is longer than a list can be
- */
+/** Paragraphs of a package list whose `Package` the caller wants. */
 export async function* readParagraphs(
-  file: string,
+  pieces: AsyncIterable<Buffer>,
   isWanted: (name: string) => boolean,
 ): AsyncGenerator<string> {
-  for await (const piece of readPieces(file)) yield* paragraphsIn(piece, isWanted);
+  for await (const piece of pieces) yield* paragraphsIn(piece, isWanted);
 }
 
 /** Not async: readers of a list have thousands. */
@@ -26,7 +22,20 @@ function* paragraphsIn(piece: Buffer, isWanted: (name: string) => boolean): Gene
   }
 }
 
-/** A package list in pieces of whole paragraphs. @throws an Error as `readParagraphs` does */
+/** Of a list that is damaged, or not there, what stands before the fault: opkg goes on so, too. */
+export async function* readUpToFault(file: string): AsyncGenerator<Buffer> {
+  try {
+    yield* readPieces(file);
+  } catch {
+    // What could be read was given.
+  }
+}
+
+/**
+ * A package list, gzip or plain, in pieces of whole paragraphs. It is read as a stream: unpacked it
+ * can be larger than the daemon.
+ * @throws an Error if the file cannot be read or unpacked, or is longer than a list can be
+ */
 export async function* readPieces(file: string): AsyncGenerator<Buffer> {
   let left: Buffer = Buffer.alloc(0);
   let bytes = 0;

@@ -6,7 +6,7 @@ import {
   hasAt,
   isBlank,
   NEWLINE,
-  readPieces,
+  readUpToFault,
 } from '../feeds/paragraphs.ts';
 import { tooLarge, type PlanBudget } from './budget.ts';
 import { emptyRecord, parseRecord, RECORD_FIELDS, type PackageRecord } from './package-records.ts';
@@ -42,13 +42,9 @@ export async function readLists(
   let bytes = 0;
   for (const feed of new Set(feeds.map(({ name }) => name))) {
     const builder = createBlockBuilder(feed, (block) => blocks.push(block));
-    try {
-      for await (const piece of readPieces(join(listsDir, feed))) {
-        bytes += builder.add(piece);
-        if (bytes > MOST_BYTES) break;
-      }
-    } catch {
-      // A list that is not there or damaged: opkg, too, goes on with what it could read.
+    for await (const piece of readUpToFault(join(listsDir, feed))) {
+      bytes += builder.add(piece);
+      if (bytes > MOST_BYTES) break;
     }
     builder.finish();
     if (bytes > MOST_BYTES) throw tooLarge(purpose, 'has too much to read', largest(blocks));
