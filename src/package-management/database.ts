@@ -51,6 +51,33 @@ export function isPresent(entry: InstalledPackage | undefined): entry is Install
   return entry?.state === 'installed' || entry?.state === 'unpacked';
 }
 
+/** Whether a package is installed by its own name, or because another one stands for it. */
+export function isInstalled(database: PackageDatabase, name: string): boolean {
+  if (database.get(name)?.state === 'installed') return true;
+  return [...database.values()].some(
+    (entry) => entry.state === 'installed' && entry.provides.includes(name),
+  );
+}
+
+/** Packages that a job brought, changed or found whole, and that are there and not configured. */
+export function halfInstalled(before: PackageDatabase, after: PackageDatabase): InstalledPackage[] {
+  return [...after.values()].filter(({ name, state, version }) => {
+    const was = before.get(name);
+    return state === 'unpacked' && (was?.state === 'installed' || was?.version !== version);
+  });
+}
+
+/** Names of the packages that came, went, or are there in another version or state. */
+export function changedPackages(before: PackageDatabase, after: PackageDatabase): string[] {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter((name) => stateIn(before, name) !== stateIn(after, name)).sort();
+}
+
+function stateIn(database: PackageDatabase, name: string): string {
+  const entry = database.get(name);
+  return isPresent(entry) ? `${entry.state} ${entry.version}` : 'absent';
+}
+
 /**
  * Of what the firmware's image brought (`image`): none of it came with a package that was installed
  * later, even if nobody asks for it any more. Only packages of the image itself take some along.

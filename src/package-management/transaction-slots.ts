@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import type { Job } from '../jobs/job.ts';
 import { slots, type Content, type Remembering, type Scope } from '../jobs/memory.ts';
-import { isPresent, type PackageDatabase } from './database.ts';
+import { changedPackages, isPresent, type PackageDatabase } from './database.ts';
 import { withNeeded } from './dependencies.ts';
-import { changedPackages } from './half-installed.ts';
 import { byName } from './names.ts';
 
 /**

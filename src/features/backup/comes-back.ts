@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { PackageDatabase } from '../../package-management/database.ts';
-import { isInstalled } from '../../package-management/half-installed.ts';
+import { isInstalled, type PackageDatabase } from '../../package-management/database.ts';
 import { failureError, EXPLAINED_BYTES } from '../../package-management/failure.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import type { ProblemCode } from '../../package-management/problem.ts';

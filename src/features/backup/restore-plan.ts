@@ -5,7 +5,7 @@ import { isPrivateFolder, openTrustedFolder } from '../../device/private-folder.
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { plainAct, plainCommand, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
-import { isInstalled } from '../../package-management/half-installed.ts';
+import { isInstalled } from '../../package-management/database.ts';
 import { failureError } from '../../package-management/failure.ts';
 import { readListsState } from '../../package-management/failed-feeds.ts';
 import type { PackageManager } from '../../package-management/manager.ts';

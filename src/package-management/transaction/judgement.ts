@@ -1,5 +1,4 @@
-import { halfInstalled, isInstalled } from '../half-installed.ts';
-import { isPresent, type PackageDatabase } from '../database.ts';
+import { halfInstalled, isInstalled, isPresent, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
 import type { Shortfall } from './explained.ts';
 import type { Chosen } from '../transaction-slots.ts';

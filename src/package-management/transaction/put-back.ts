@@ -4,8 +4,12 @@ import { isShortage } from '../../device/shortage.ts';
 import { reasonOf } from '../../errors.ts';
 import { slots } from '../../jobs/memory.ts';
 import { plainAct, plainCommand, retryFrom, type Step, type StepContext } from '../../jobs/plan.ts';
-import { changedPackages } from '../half-installed.ts';
-import { isPresent, type InstalledPackage, type PackageDatabase } from '../database.ts';
+import {
+  changedPackages,
+  isPresent,
+  type InstalledPackage,
+  type PackageDatabase,
+} from '../database.ts';
 import type { PackageManager } from '../manager.ts';
 import type { KeptPackage } from './kept-packages.ts';
 

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import type { Command } from '../../device/command.ts';
 import { KILLED } from '../../jobs/exit-file.ts';
-import { isPresent, type PackageDatabase } from '../database.ts';
+import { changedPackages, halfInstalled, isPresent, type PackageDatabase } from '../database.ts';
 import { plainAct, plainCommand, retryFrom, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isClosedCircle, packagesThatCame } from '../dependencies.ts';
-import { changedPackages, halfInstalled } from '../half-installed.ts';
 import type { PackageManager, Repair } from '../manager.ts';
 import { lasting, ownPackages, transactionSlots } from '../transaction-slots.ts';
 import { attempt } from './put-back.ts';

@@ -1,8 +1,7 @@
 import { reasonOf } from '../../errors.ts';
 import type { Command } from '../../device/command.ts';
-import { changedPackages } from '../half-installed.ts';
 import type { Failure } from '../failure.ts';
-import type { PackageDatabase } from '../database.ts';
+import { changedPackages, type PackageDatabase } from '../database.ts';
 import type { PackageChange, PackageManager, RefetchNote } from '../manager.ts';
 import { chosen, enterTransaction, type Chosen } from '../transaction-slots.ts';
 import type { Job } from '../../jobs/job.ts';

@@ -18,7 +18,7 @@ import type {
   WatchedLists,
 } from '../../manager.ts';
 import { fileVersionSync } from '../../../device/file-version.ts';
-import { changedPackages } from '../../half-installed.ts';
+import { changedPackages } from '../../database.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import { downloadsOf } from '../planning/download.ts';
 import { fetchSmall, fetchStep, gatherStep, type Further } from '../planning/fetch-step.ts';

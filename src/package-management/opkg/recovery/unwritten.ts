@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { rewriteFile } from '../../../device/durable-file.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
-import { isPresent } from '../../database.ts';
-import { changedPackages } from '../../half-installed.ts';
+import { changedPackages, isPresent } from '../../database.ts';
 import { lasting, ownPackages } from '../../transaction-slots.ts';
 import { waitForOpkg } from '../changing/lock.ts';
 import { parseStatus } from '../database/status-file.ts';
