@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { PackageDatabase } from '../database.ts';
+import type { Diagnosis } from '../diagnosis.ts';
 import { explainingLists } from '../failed-feeds.ts';
 import type { BackendContext, PackageBackend, PackageManager, Restoration } from '../manager.ts';
 import { createAutoInstalled } from './database/auto-installed.ts';
@@ -10,9 +11,8 @@ import { createOpkgCommands } from './changing/commands.ts';
 import { compareVersions } from './compare-versions.ts';
 import { preferredArchitecture } from './opkg-config.ts';
 import { createDamaged } from './recovery/damaged.ts';
-import { createDiagnosis } from './diagnosis.ts';
 import { createFeedSettings } from './feeds/feed-settings.ts';
-import { openInstallation, statusFileIn } from './installation.ts';
+import { openInstallation, statusFileIn, type Installation } from './installation.ts';
 import { inspectIpk } from './package-file/ipk-file.ts';
 import { createListing } from './feeds/listing.ts';
 import { createListsBackup } from './feeds/lists-backup.ts';
@@ -86,5 +86,28 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
       ],
     },
     restoration,
+  };
+}
+
+function createDiagnosis(installation: Installation): Diagnosis {
+  const { statusCopy, statusFile, lockFile, lockHolder, read } = installation;
+  return {
+    findDamage: async () => {
+      // While opkg writes it, the file is short.
+      if ((await lockHolder()) !== undefined) return undefined;
+      if ((await statusCopy.intact()) === undefined) {
+        return {
+          message: `opkg's record of packages, ${statusFile}, is damaged`,
+          remedy: 'begin any package task, such as an update of the lists: it puts the copy back',
+        };
+      }
+      if ((await read()).size > 0) return undefined;
+      return {
+        message: `opkg has no package on record in ${statusFile}`,
+        remedy: 'put the file back from a backup, or install the firmware again',
+      };
+    },
+    lockFile,
+    lockHolder,
   };
 }
