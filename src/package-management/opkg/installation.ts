@@ -2,11 +2,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { isThere } from '../../device/is-there.ts';
+import { lockHolderOf } from '../../device/lock-holder.ts';
 import { findOwnFolder, openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError, isCausedBy, succeeds } from '../../errors.ts';
 import type { BackendContext } from '../manager.ts';
 import { createConfigReader, type OpkgConfig } from './opkg-config.ts';
-import { ownLockFile, readLockHolder } from './changing/lock.ts';
+import { ownLockFile } from './changing/lock.ts';
 import { findOrphans, removeOrphans, removeTemporaryFolders } from './recovery/orphaned-files.ts';
 import { createStatusCopy } from './database/status-backup.ts';
 import { createDatabaseReader } from './database/status-file.ts';
@@ -21,7 +22,7 @@ export async function openInstallation({
   const readConfig = createConfigReader(paths);
   const statusFiles = async (): Promise<string[]> => statusFilesIn(await readConfig());
   const lockFile = paths.onDevice('/var/lock/opkg.lock');
-  const lockHolder = (): Promise<number | undefined> => readLockHolder(lockFile);
+  const lockHolder = (): Promise<number | undefined> => lockHolderOf(lockFile, 'POSIX');
   const { read } = createDatabaseReader({
     statusFiles,
     isLocked: async () => (await lockHolder()) !== undefined,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { readLockHolder } from '../../../src/package-management/opkg/changing/lock.ts';
+import { lockHolderOf } from '../../../src/device/lock-holder.ts';
 import { slowPackage } from '../../device/packages/awkward-packages.ts';
 import { asOfAnotherBoot, forgetEnd } from '../../support/power-cut.ts';
 import { halfInstalled, openStore, type Store } from './open-store.ts';
@@ -35,7 +35,7 @@ async function installHalf(): Promise<string> {
 }
 
 async function opkgPid(): Promise<number> {
-  const pid = await readLockHolder(join(store.device.root, 'var/lock/opkg.lock'));
+  const pid = await lockHolderOf(join(store.device.root, 'var/lock/opkg.lock'), 'POSIX');
   if (pid === undefined || pid === 0) throw new Error('cannot find the opkg that runs');
   return pid;
 }

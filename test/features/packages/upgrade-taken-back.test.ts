@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 
 import type { FeedPackage } from '../../device/feed-index.ts';
 import { createIpk } from '../../device/ipk.ts';
-import { readLockHolder } from '../../../src/package-management/opkg/changing/lock.ts';
+import { lockHolderOf } from '../../../src/device/lock-holder.ts';
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
 import { uploadFile } from '../undo/undo-tasks.ts';
 import { halfInstalled, openStore, type Store } from './open-store.ts';
@@ -119,7 +119,7 @@ const at = (path: string): string => join(store.device.root, path);
 /** Kills all that runs; what lay in memory is gone. */
 const cutPower = async (): Promise<void> => {
   await store.daemon.kill('SIGKILL');
-  process.kill((await readLockHolder(at('var/lock/opkg.lock'))) ?? Number.NaN, 'SIGKILL');
+  process.kill((await lockHolderOf(at('var/lock/opkg.lock'), 'POSIX')) ?? Number.NaN, 'SIGKILL');
   await rm(at('tmp'), { recursive: true });
   await asOfAnotherBoot(at('etc/depotd/jobs.jsonl'));
   await mkdir(at('tmp'));

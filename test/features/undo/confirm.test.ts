@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { readLockHolder } from '../../../src/package-management/opkg/changing/lock.ts';
+import { lockHolderOf } from '../../../src/device/lock-holder.ts';
 import { startLockHolder } from '../../device/lock-holder.ts';
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
 import { mountDisk } from '../packages/no-room.ts';
@@ -100,7 +100,7 @@ test('what nobody confirms goes back though the power goes in the midst of that,
   const first = await undoOf(id);
 
   await store.daemon.kill('SIGKILL');
-  process.kill((await readLockHolder(at('var/lock/opkg.lock'))) ?? Number.NaN, 'SIGKILL');
+  process.kill((await lockHolderOf(at('var/lock/opkg.lock'), 'POSIX')) ?? Number.NaN, 'SIGKILL');
   await rm(at('mnt/slow'));
   const other = await startLockHolder(store.device, { isBehindOpkg: true });
   await boot();

@@ -1,15 +1,9 @@
 import { lstat, open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { lockHolderOf } from '../../../device/lock-holder.ts';
 import { followTrusted } from '../../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 import { waitForLock } from '../../wait-for-lock.ts';
-
-/** Who holds opkg's lock, a POSIX one: a process id, or undefined. */
-export function readLockHolder(file: string): Promise<number | undefined> {
-  return lockHolderOf(file, 'POSIX');
-}
 
 /**
  * Makes the lock file before opkg does, whose creat(2) empties whatever a link of that name leads

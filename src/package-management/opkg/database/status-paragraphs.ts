@@ -19,11 +19,6 @@ export async function editStatus(statusFile: string, edit: (paragraph: string) =
   if (edited !== text) await rewriteFile(statusFile, edited);
 }
 
-/** Paragraphs of the status file, each with the end that opkg gives it. */
-export function joinParagraphs(paragraphs: readonly string[]): string {
-  return paragraphs.map((paragraph) => `${paragraph}\n\n`).join('');
-}
-
 /**
  * The configuration files of all packages, and the hash of each as it came; none if the status
  * file cannot be read.

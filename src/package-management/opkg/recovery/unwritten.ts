@@ -6,7 +6,7 @@ import { lasting, ownPackages } from '../../transaction-slots.ts';
 import { waitForOpkg } from '../changing/lock.ts';
 import { parseStatus } from '../database/status-file.ts';
 import { splitParagraphs } from '../database/stanza.ts';
-import { joinParagraphs, packageIn } from '../database/status-paragraphs.ts';
+import { packageIn } from '../database/status-paragraphs.ts';
 import type { Installation } from '../installation.ts';
 
 /**
@@ -41,8 +41,10 @@ function withOthers(context: StepContext, { before, now }: { before: string; now
     (name) => own?.has(name) === false && isPresent(database.get(name)),
   );
   if (others.length === 0) return undefined;
-  return joinParagraphs([
+  const paragraphs = [
     ...splitParagraphs(before).filter((text) => !others.includes(packageIn(text))),
     ...splitParagraphs(now).filter((text) => others.includes(packageIn(text))),
-  ]);
+  ];
+  // Each with the end that opkg gives it.
+  return paragraphs.map((paragraph) => `${paragraph}\n\n`).join('');
 }

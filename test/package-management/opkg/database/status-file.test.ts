@@ -8,7 +8,7 @@ import {
   createDatabaseReader,
   type DatabaseReader,
 } from '../../../../src/package-management/opkg/database/status-file.ts';
-import { readLockHolder } from '../../../../src/package-management/opkg/changing/lock.ts';
+import { lockHolderOf } from '../../../../src/device/lock-holder.ts';
 import { startCommand, type RunningCommand } from '../../../device/command.ts';
 
 let folder: string;
@@ -22,7 +22,7 @@ beforeEach(async () => {
   lock = join(folder, 'lock');
   reader = createDatabaseReader({
     statusFiles: async () => [status],
-    isLocked: async () => (await readLockHolder(lock)) !== undefined,
+    isLocked: async () => (await lockHolderOf(lock, 'POSIX')) !== undefined,
     hasControl: (_, name) =>
       access(join(folder, `${name}.control`)).then(
         () => true,
