@@ -7,7 +7,7 @@ import { parseJson } from '../../../device/durable-file.ts';
  * cut byte by byte, which takes three times as long.
  * @param mostBytes an object that is longer is passed over
  */
-export function createObjectReader(mostBytes: number, onObject: (object: unknown) => void) {
+export function createObjectReader(mostBytes: number, onObject: (object: JsonObject) => void) {
   const onText = (text: string): void => {
     // What is damaged is passed over, as in a list of opkg.
     const object = parseJson(text);
@@ -50,7 +50,9 @@ const BETWEEN = '\n  }, {';
 /** Length of the text up to the brace that ends an object. */
 const BRACE_AT = '\n  }'.length;
 
-function isObject(value: unknown): boolean {
+export type JsonObject = Partial<Record<string, unknown>>;
+
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }
 

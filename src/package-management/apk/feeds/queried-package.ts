@@ -9,6 +9,7 @@ import {
 import { isOfApp } from '../../names.ts';
 import { isEssential } from '../database/database.ts';
 import { namesIn, parseDependency } from '../database/world.ts';
+import type { JsonObject } from './json-objects.ts';
 
 /** The fields that `apk query` is asked for. */
 export const FIELDS =
@@ -24,8 +25,7 @@ export type QueriedPackage = ReturnType<typeof readQueried>;
  * What `apk query --format json` prints of a package; keys without a value are left out. Checked by
  * hand: of ten thousand packages a schema takes longer than all else.
  */
-export function readQueried(object: unknown) {
-  const found = isObject(object) ? object : {};
+export function readQueried(found: JsonObject) {
   return {
     name: textOf(found.name),
     version: textOf(found.version),
@@ -42,10 +42,6 @@ export function readQueried(object: unknown) {
     /** URLs of the feeds that offer it. */
     repositories: textsOf(found.repositories),
   };
-}
-
-function isObject(value: unknown): value is Partial<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 function textOf(value: unknown): string {
