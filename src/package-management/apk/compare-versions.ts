@@ -100,7 +100,8 @@ function compareNumbers(a: string, b: string): number {
   return left < right ? -1 : Number(left > right);
 }
 
-function compareTexts(a: string, b: string): number {
+/** By the codes of their characters, as apk sorts names, too. */
+export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 

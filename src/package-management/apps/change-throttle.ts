@@ -1,13 +1,3 @@
-/**
- * Throttle: looks at something after hints that it changed, which come in bursts. Invariants:
- *  - the first hint is followed at once (leading edge);
- *  - a hint during a look, or in the pause behind it, leads to a look that begins after the hint;
- *  - one more look comes when it has been quiet for a while (trailing edge), should the last one
- *    have come in the middle of a write;
- *  - looks take a quarter of the time at most, however many hints come.
- */
-export type ChangeThrottle = ReturnType<typeof createChangeThrottle>;
-
 /** The shortest pause behind a look, in milliseconds. */
 const LEAST_PAUSE_MS = 8;
 /** The pause behind a look, as a multiple of what the look took. */
@@ -15,7 +5,15 @@ const PAUSE_RATIO = 3;
 /** How long it has to be quiet for the last look. */
 const REST_MS = 300;
 
-/** @param look never rejects */
+/**
+ * Throttle: looks at something after hints that it changed, which come in bursts. Invariants:
+ *  - the first hint is followed at once (leading edge);
+ *  - a hint during a look, or in the pause behind it, leads to a look that begins after the hint;
+ *  - one more look comes when it has been quiet for a while (trailing edge), should the last one
+ *    have come in the middle of a write;
+ *  - looks take a quarter of the time at most, however many hints come.
+ * @param look never rejects
+ */
 export function createChangeThrottle(look: () => Promise<void>) {
   let isBusy = false;
   let isHinted = false;

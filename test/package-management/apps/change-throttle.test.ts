@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import {
-  createChangeThrottle,
-  type ChangeThrottle,
-} from '../../../src/package-management/apps/change-throttle.ts';
+import { createChangeThrottle } from '../../../src/package-management/apps/change-throttle.ts';
 
 let began: number[];
-let throttle: ChangeThrottle;
+let throttle: ReturnType<typeof createChangeThrottle>;
 /** How long a look takes. */
 let lookMs: number;
 

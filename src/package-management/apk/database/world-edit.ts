@@ -2,6 +2,7 @@ import { rewriteFile } from '../../../device/durable-file.ts';
 import type { Remembering } from '../../../jobs/memory.ts';
 import { isPresent } from '../../database.ts';
 import { chosen } from '../../transaction-slots.ts';
+import { compareTexts } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
 import type { Locations } from './apk-locations.ts';
 import { withLock } from '../changing/lock.ts';
@@ -20,13 +21,9 @@ export async function editWorld(
       next.length === entries.length && next.every((entry, index) => entry === entries[index]);
     // An empty world is not written: apk would remove the system.
     if (isSame || next.length === 0) return;
-    await rewriteFile(world, formatWorld(next.toSorted(byName)));
+    const sorted = next.toSorted((one, other) => compareTexts(one.name, other.name));
+    await rewriteFile(world, formatWorld(sorted));
   });
-}
-
-/** The order of world's entries, as apk sorts them. */
-function byName(one: WorldEntry, other: WorldEntry): number {
-  return one.name < other.name ? -1 : Number(one.name > other.name);
 }
 
 /** The line of a package that is kept at a version. */

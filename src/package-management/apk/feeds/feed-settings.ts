@@ -3,7 +3,6 @@ import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import { basename, join } from 'node:path';
 import { run } from '../../../device/exec.ts';
 import { editOwnerFile, readPart, readSmallFile } from '../../../device/owner-file.ts';
-import type { Paths } from '../../../device/paths.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
 import { DepotError } from '../../../errors.ts';
 import {
@@ -19,24 +18,20 @@ import {
   type TrustedKey,
 } from '../../feed-settings.ts';
 import { ADVICE } from '../../problem.ts';
+import type { FeedSource } from './apk-query.ts';
 import { isOnDevice, readEntries, nameIn, nameLine, type FeedEntry } from './feed-lines.ts';
 import { HEAD_BYTES, idOfKey, parsePem, readKeyFiles, signerOf } from './index-key.ts';
 import type { ApkCommands } from '../changing/commands.ts';
-import { cacheFolder, type Locations } from '../database/apk-locations.ts';
+import { cacheFolder } from '../database/apk-locations.ts';
 
 const CUSTOM = 'customfeeds.list';
 /** As they lie among what was fetched: apk tells an index, and its format, by its name. */
 const [SECOND_FORMAT, THIRD_FORMAT] = ['APKINDEX.tar.gz', 'packages.adb'];
 const LIMITS = { timeoutMs: 60_000, maxBytes: 1024 ** 2 };
 
-interface Sources {
-  paths: Paths;
-  locations: Locations;
-  commands: Pick<ApkCommands, 'apk'>;
-}
-
 /** apk's feeds: addresses of indexes in `repositories.d`, and public keys as PEM. */
-export function createFeedSettings({ paths, locations, commands }: Sources): FeedSettings {
+export function createFeedSettings(source: Omit<FeedSource, 'assertSound'>): FeedSettings {
+  const { paths, locations, commands } = source;
   const keyFolder = join(locations.configuration, 'keys');
   const copyOf = async ({ url }: Feed): Promise<string> =>
     join(await openTrustedFolder(await cacheFolder(paths), 0o755), copyName(url));

@@ -29,8 +29,6 @@ const record = v.object({
  */
 export type TransactionRecord = v.InferOutput<typeof record>;
 
-export type TransactionRecords = ReturnType<typeof createTransactionRecords>;
-
 /** A longer record, as of a package with many files, does not stay on flash. */
 const KEPT_BYTES = 16 * 1024;
 

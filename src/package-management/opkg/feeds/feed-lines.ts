@@ -57,22 +57,22 @@ export function editFeedLines(text: string, change: FeedChange): string {
 
 /** Lines that are active; if none is, the last comment: the others are their owner's notes. */
 function linesMeant(lines: readonly string[], name: string): number[] {
-  const found = lines.flatMap((line, index) => {
+  const found = linesOf(lines, name);
+  const active = found.filter(({ isEnabled }) => isEnabled);
+  return (active.length > 0 ? active : found.slice(-1)).map(({ index }) => index);
+}
+
+function linesOf(lines: readonly string[], name: string) {
+  return lines.flatMap((line, index) => {
     const entry = parseFeedLine(line);
     return entry !== undefined && 'name' in entry && entry.name === name
       ? [{ index, isEnabled: entry.isEnabled }]
       : [];
   });
-  const active = found.filter(({ isEnabled }) => isEnabled);
-  return (active.length > 0 ? active : found.slice(-1)).map(({ index }) => index);
 }
 
 function withLine(text: string, { name, url }: Feed): string {
-  const isThere = text.split('\n').some((line) => {
-    const entry = parseFeedLine(line);
-    return entry !== undefined && 'name' in entry && entry.name === name && entry.isEnabled;
-  });
-  if (isThere) return text;
+  if (linesOf(text.split('\n'), name).some(({ isEnabled }) => isEnabled)) return text;
   const end = text === '' || text.endsWith('\n') ? '' : '\n';
   return `${text}${end}src/gz ${name} ${url}\n`;
 }
