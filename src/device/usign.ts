@@ -8,31 +8,20 @@ import { createPublicKey, verify } from 'node:crypto';
 export interface UsignKey {
   /** Sixteen hexadecimal digits; the key's file in a folder of keys has this name. */
   id: string;
-  /** 32 of a public key, 64 of a signature. */
   bytes: Buffer;
 }
 
-const KEY_BYTES = 32;
-const SIGNATURE_BYTES = 64;
+const BYTES = { key: 32, signature: 64 };
 
-/** A public key of usign's; undefined for what is none. */
-export function parseUsignKey(text: string): UsignKey | undefined {
-  return parse(text, KEY_BYTES);
-}
-
-/** A signature of usign's; undefined for what is none. */
-export function parseUsignSignature(text: string): UsignKey | undefined {
-  return parse(text, SIGNATURE_BYTES);
-}
-
-function parse(text: string, length: number): UsignKey | undefined {
+/** A public key of usign's, or a signature; undefined for what is none. */
+export function parseUsign(what: keyof typeof BYTES, text: string): UsignKey | undefined {
   const [comment = '', line = ''] = text.split(/\r?\n/);
   if (!comment.startsWith('untrusted comment:') || !/^[A-Za-z0-9+/]+={0,2}\s*$/.test(line)) {
     return undefined;
   }
   const bytes = Buffer.from(line, 'base64');
-  if (bytes.length !== 10 + length || bytes.toString('latin1', 0, 2) !== 'Ed') return undefined;
-  return { id: bytes.toString('hex', 2, 10), bytes: bytes.subarray(10) };
+  const isOne = bytes.length === 10 + BYTES[what] && bytes.toString('latin1', 0, 2) === 'Ed';
+  return isOne ? { id: bytes.toString('hex', 2, 10), bytes: bytes.subarray(10) } : undefined;
 }
 
 /** What stands before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410, section 4). */

@@ -12,7 +12,7 @@ import { nodePackage, openwrtPackage } from '../../packaging/packages.ts';
 import { FEEDS } from '../../packaging/release/architectures.ts';
 import { keyringPackage } from '../../packaging/release/keyring.ts';
 import { readKeys } from '../../packaging/release/keys.ts';
-import { isSignedBy, parseUsignKey, parseUsignSignature } from '../../src/device/usign.ts';
+import { isSignedBy, parseUsign } from '../../src/device/usign.ts';
 import { readAdb } from '../../src/package-management/apk/package-file/adb-reader.ts';
 import { runCommand } from '../device/command.ts';
 import { REPOSITORY } from '../source-tree.ts';
@@ -139,7 +139,8 @@ describe('what is in the feeds', () => {
   test('each index is small, in the compression that devices read, and signed with the published key; so is each package of apk', () => {
     const names = [...tree.keys()].filter((path) => path.startsWith('keys/'));
     const pem = String(tree.get(names.find((path) => path.endsWith('.pem')) ?? ''));
-    const usign = parseUsignKey(
+    const usign = parseUsign(
+      'key',
       String(tree.get(names.find((path) => !path.endsWith('.pem')) ?? '')),
     );
     for (const { folder, isApk } of feeds()) {
@@ -156,7 +157,7 @@ describe('what is in the feeds', () => {
         }
       } else {
         expect(gunzipSync(raw('Packages.gz')).equals(raw('Packages')), folder).toBe(true);
-        const signature = parseUsignSignature(String(raw('Packages.sig')));
+        const signature = parseUsign('signature', String(raw('Packages.sig')));
         if (signature === undefined || usign === undefined) throw new Error(`unsigned: ${folder}`);
         expect(isSignedBy(raw('Packages'), signature, usign), folder).toBe(true);
       }

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { beforeAll, expect, test } from 'vitest';
 
-import { isSignedBy, parseUsignKey, parseUsignSignature } from '../../src/device/usign.ts';
+import { isSignedBy, parseUsign } from '../../src/device/usign.ts';
 import { readAdb } from '../../src/package-management/apk/package-file/adb-reader.ts';
 import { readPackageFile } from '../../src/package-management/apk/package-file/apk-file.ts';
 import { runCommand } from '../device/command.ts';
@@ -256,8 +256,8 @@ async function keysIn(name: string): Promise<string[]> {
 }
 
 function isSignedForOpkg(path: string, signaturePath: string): boolean {
-  const key = parseUsignKey(textOf(keyNames('')[0] ?? ''));
-  const signature = parseUsignSignature(textOf(signaturePath));
+  const key = parseUsign('key', textOf(keyNames('')[0] ?? ''));
+  const signature = parseUsign('signature', textOf(signaturePath));
   if (key === undefined || signature === undefined) return false;
   return isSignedBy(files.get(path) ?? Buffer.alloc(0), signature, key);
 }

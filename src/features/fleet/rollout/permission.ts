@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isSignedBy, parseUsignKey, parseUsignSignature } from '../../../device/usign.ts';
+import { isSignedBy, parseUsign } from '../../../device/usign.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import type { Chunk } from '../ddi/ddi-schemas.ts';
@@ -88,12 +88,12 @@ export async function readVerificationKey(path: string) {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw unusable(reasonOf(error));
   });
-  const key = parseUsignKey(text.trim());
+  const key = parseUsign('key', text.trim());
   if (key === undefined) throw unusable('it holds no public key of usign');
   return {
     /** Whether the text is a signature over these bytes, by this key. */
     isSigned: (content: Uint8Array, signatureFile: string): boolean => {
-      const signature = parseUsignSignature(signatureFile.trim());
+      const signature = parseUsign('signature', signatureFile.trim());
       return signature !== undefined && isSignedBy(content, signature, key);
     },
   };

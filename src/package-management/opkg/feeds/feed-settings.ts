@@ -5,12 +5,7 @@ import { gunzip } from 'node:zlib';
 import { editOwnerFile, readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
-import {
-  isSignedBy,
-  parseUsignKey,
-  parseUsignSignature,
-  type UsignKey,
-} from '../../../device/usign.ts';
+import { isSignedBy, parseUsign, type UsignKey } from '../../../device/usign.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import {
   keyFiles,
@@ -103,7 +98,7 @@ export function createFeedSettings(
       const list = await stat(join(folder, name)).catch(() => undefined);
       if (list?.isFile() !== true) return {};
       const text = await readSmallFile(join(folder, `${name}.sig`), MOST_KEY_BYTES);
-      const keyId = parseUsignSignature(text ?? '')?.id;
+      const keyId = parseUsign('signature', text ?? '')?.id;
       const updatedAt = Math.floor(list.mtimeMs / 1000);
       return { updatedAt, ...(keyId === undefined ? {} : { keyId }) };
     },
@@ -116,7 +111,7 @@ export function createFeedSettings(
 async function newKeyName(text: string, keyFolder: string): Promise<string | undefined> {
   const key = readKey(text);
   const file = join(await openTrustedFolder(keyFolder, 0o755), key.id);
-  const known = parseUsignKey((await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
+  const known = parseUsign('key', (await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
   if (known?.bytes.equals(key.bytes) === true) return undefined;
   if (known === undefined) return key.id;
   const message = `cannot add the key ${key.id}: another one of that id is trusted already`;
@@ -176,7 +171,7 @@ async function readKeys(folder: string): Promise<{ key: UsignKey; file: string }
   const found = await Promise.all(
     names.map(async (name) => {
       const file = join(folder, name);
-      const key = parseUsignKey((await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
+      const key = parseUsign('key', (await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
       // usign opens the file that the signature's id names.
       return key?.id === name ? { key, file } : undefined;
     }),
@@ -185,7 +180,7 @@ async function readKeys(folder: string): Promise<{ key: UsignKey; file: string }
 }
 
 function readKey(text: string): UsignKey {
-  const key = text.trim().split(/\r?\n/).length === 2 ? parseUsignKey(text.trim()) : undefined;
+  const key = text.trim().split(/\r?\n/).length === 2 ? parseUsign('key', text.trim()) : undefined;
   if (key !== undefined) return key;
   const message =
     'cannot add the key: it is no public key of usign, which has a comment line and one of base64';
@@ -195,7 +190,7 @@ function readKey(text: string): UsignKey {
 /** usign's signature is of the list unpacked (opkg-key). */
 async function checkSignature(feed: Feed, folder: string, keys: readonly UsignKey[]) {
   const file = join(folder, SIGNATURE);
-  const signature = parseUsignSignature(await readFile(file, 'latin1').catch(() => ''));
+  const signature = parseUsign('signature', await readFile(file, 'latin1').catch(() => ''));
   if (signature === undefined) {
     if (await isWebPage(file).catch(() => false)) throw unusableFeed(feed, 'signature', WEB_PAGE);
     const reason = 'its signature is none';
