@@ -141,7 +141,6 @@ export interface TransactionSteps {
    */
   before: (
     changeIn: (context: StepContext) => PackageChange | undefined,
-    choosesFromFeeds: boolean,
     further?: { keep?: Act; readies?: string },
   ) => [Act, ...Step[]];
   /** What the steps before the command have found that it does. Default: `preview` tells. */

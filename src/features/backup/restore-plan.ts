@@ -183,7 +183,7 @@ async function writeConfiguration(
 
 /** With the feeds that have come back; without a network what is there has to do. */
 function listSteps({ manager: { commands, lists, around } }: RestoreTools): Step[] {
-  const before = around.before(() => undefined, false);
+  const before = around.before(() => undefined);
   return [
     ...before.map((each): Step => ({ ...each, id: `lists-${each.id}` })),
     plainAct('keep-lists', 'keep lists', () => lists.backUp()),

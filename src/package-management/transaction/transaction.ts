@@ -63,7 +63,7 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
   };
   const keep = isKept(name, work) ? { keep: keepStep(tools, work, changeIn) } : {};
   const ready = command === undefined ? { readies: verb } : {};
-  const before = around.before(changeIn, choosesFromFeeds, { ...keep, ...ready });
+  const before = around.before(changeIn, { ...keep, ...ready });
   const percentOf = createPercentReader();
   return [
     ...(around.first?.(choosesFromFeeds, refetchOf(tools, work)) ?? []),

@@ -173,7 +173,7 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
   const isNamed = work.install.length + work.upgrade.length > 0;
   const hasPackages = work.files.some(({ kind }) => kind === 'package');
   if (!isNamed && !hasPackages) return [];
-  const before = around.before(() => undefined, false);
+  const before = around.before(() => undefined);
   const keep = plainAct('keep-lists', 'keep lists', () => lists.backUp());
   const judge: Step = {
     id: 'judge',

@@ -10,7 +10,7 @@ import type { PackageTools } from '../../../package-management/package-tools.ts'
 export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'undo'>): Plan {
   const { name, around, commands, lists } = manager;
   const scope = feedScope(manager);
-  const before = around.before(() => undefined, false);
+  const before = around.before(() => undefined);
   return {
     steps: [
       ...before,

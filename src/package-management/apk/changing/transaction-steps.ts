@@ -72,7 +72,7 @@ export function createTransactionSteps(
       listsCheck(installation, lists, choosesFromFeeds),
     ],
     needSpace: (purpose) => needSpace(installation, purpose),
-    before: (changeIn, _, further = {}) => {
+    before: (changeIn, further = {}) => {
       const planning = planStep(changeIn);
       return [
         act('prepare', () => prepare(installation)),

@@ -15,7 +15,7 @@ import { planned, readPlan } from './plan-change.ts';
 import { sizeOf } from './space.ts';
 
 /** What `before` is given further. */
-export type Further = NonNullable<Parameters<TransactionSteps['before']>[2]>;
+export type Further = NonNullable<Parameters<TransactionSteps['before']>[1]>;
 
 interface Gathering extends Further {
   lock: Ahead<boolean>;

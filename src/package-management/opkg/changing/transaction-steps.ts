@@ -46,7 +46,7 @@ export function createTransactionSteps(
       return listsSteps(installation, given, () => choosesFromFeeds);
     },
     needSpace: (purpose) => needSpace(installation, purpose),
-    before: (changeIn, _, { keep, ...readies } = {}) => [
+    before: (changeIn, { keep, ...readies } = {}) => [
       {
         ...keep,
         ...readies,
