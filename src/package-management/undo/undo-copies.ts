@@ -30,7 +30,6 @@ import {
   type UndoTools,
 } from './kept-folder.ts';
 import { NOTHING_REPLACED, replaced } from './undo-record.ts';
-import type { UndoStore } from './undo-store.ts';
 
 /**
  * Keeps what a job replaces, so that it can be taken back: package files, packed as installed, what
@@ -38,22 +37,7 @@ import type { UndoStore } from './undo-store.ts';
  *  - it stands on record before the command begins, and says after it what of that was replaced;
  *  - what cannot be kept fails no job but one that has to be able to go back.
  */
-export interface UndoCopies extends Pick<
-  UndoStore,
-  'list' | 'release' | 'pinWhile' | 'drop' | 'sweep'
-> {
-  /** The step before the command: copies what the command is about to replace. */
-  keepStep: (work: KeepWork) => Act;
-  /** The step behind everything, and at the end of the repair: says what is different now. */
-  closeStep: (work?: Pick<KeepWork, 'scope'>) => Act;
-  /** Copies that a job has. */
-  copiesOf: (job: Pick<Job, 'id'>) => Promise<ReadonlyMap<string, KeptPackage>>;
-  /**
-   * The folder of a job that has ended, and what was on record of the packages.
-   * @returns undefined if it is gone, or is not what was kept
-   */
-  verify: (job: Job) => Promise<{ folder: string; records: Map<string, string> } | undefined>;
-}
+export type UndoCopies = ReturnType<typeof createUndoCopies>;
 
 export interface KeepWork {
   /** What the job is about to change; undefined if nobody knows, or if it changes no package. */
@@ -79,11 +63,13 @@ const REMEDY = {
   copy: 'See the log, or use depotctl without --confirm: then it does not go back.',
 } as const;
 
-export function createUndoCopies(tools: UndoTools): UndoCopies {
+export function createUndoCopies(tools: UndoTools) {
   const { store } = tools;
+  const { list, release, pinWhile, drop, sweep } = store;
   return {
-    ...store,
-    keepStep: (work) => ({
+    ...{ list, release, pinWhile, drop, sweep },
+    /** The step before the command: copies what the command is about to replace. */
+    keepStep: (work: KeepWork): Act => ({
       id: 'keep-replaced',
       label: 'keep the old versions',
       isRecorded: true,
@@ -93,7 +79,8 @@ export function createUndoCopies(tools: UndoTools): UndoCopies {
         } else await keep(tools, work, context);
       },
     }),
-    closeStep: (work = {}) => ({
+    /** The step behind everything, and at the end of the repair: says what is different now. */
+    closeStep: (work: Pick<KeepWork, 'scope'> = {}): Act => ({
       id: 'close-replaced',
       label: 'finish',
       isLate: true,
@@ -105,13 +92,16 @@ export function createUndoCopies(tools: UndoTools): UndoCopies {
         );
       },
     }),
-    copiesOf: async (job) => {
+    /** Copies that a job has. */
+    copiesOf: async (job: Pick<Job, 'id'>): Promise<ReadonlyMap<string, KeptPackage>> => {
       const folder = await store.find(job.id);
-      return folder === undefined
-        ? new Map<string, KeptPackage>()
-        : createKeptPackages(folder, tools).find(job.id);
+      return folder === undefined ? new Map() : createKeptPackages(folder, tools).find(job.id);
     },
-    verify: async (job) => {
+    /**
+     * The folder of a job that has ended, and what was on record of the packages.
+     * @returns undefined if it is gone, or is not what was kept
+     */
+    verify: async (job: Job) => {
       const folder = await store.find(job.id);
       const { sum } = replaced.read(job).undo;
       if (folder === undefined || sum === undefined) return undefined;

@@ -62,9 +62,10 @@ export function createUndoStore(options: UndoStoreOptions) {
   const open = async (jobId: string, need: Need): Promise<Place | undefined> => {
     const found = await locations();
     // What has to outlive a boot lies in memory only if there is nothing else.
-    const wanted = need.isLasting ? found.sort(memoryLast) : found;
+    const rank = ({ kind }: Place): number => Number(kind === 'memory');
+    if (need.isLasting) found.sort((one, other) => rank(one) - rank(other));
     const failures: unknown[] = [];
-    for (const place of wanted) {
+    for (const place of found) {
       if (!(await makeRoom(place, jobId, need))) continue;
       try {
         await (await openPrivateFolder(join(place.folder, jobId))).close();
@@ -167,10 +168,6 @@ function createRooms(limitBytes: () => number, isPinned: (jobId: string) => bool
     return true;
   };
   return { limitOf, makeRoom };
-}
-
-function memoryLast(one: Place, other: Place): number {
-  return Number(one.kind === 'memory') - Number(other.kind === 'memory');
 }
 
 /** Disks that are mounted and can be written, but not those that the device runs from. */
