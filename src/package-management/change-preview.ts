@@ -1,11 +1,10 @@
 import { DepotError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
-import type { PlannedContainer } from './app-containers.ts';
 import { isClosedCircle, removalSet } from './dependencies.ts';
 import { isThere, noListsProblem, readListsState } from './failed-feeds.ts';
 import { failureProblem, notInstalled } from './failure.ts';
 import type { PackageChange, PackageManager } from './manager.ts';
-import type { PackageTools } from './package-tools.ts';
+import type { PackageTools, PlannedContainer } from './package-tools.ts';
 import {
   areCurrent,
   chooseUpgrade,

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Paths } from '../../device/paths.ts';
 import { DepotError } from '../../errors.ts';
 import { lateAct } from '../../jobs/plan.ts';
-import type { AppContainers } from '../../package-management/app-containers.ts';
+import type { AppContainers } from '../../package-management/package-tools.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { transactionSlots } from '../../package-management/transaction-slots.ts';
 import { appOf, readAppScripts, type AppScript } from './app-scripts.ts';

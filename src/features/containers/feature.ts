@@ -1,4 +1,4 @@
-import type { AppContainers } from '../../package-management/app-containers.ts';
+import type { AppContainers } from '../../package-management/package-tools.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { createAppContainers } from './app-containers.ts';

@@ -1,9 +1,8 @@
-import type { AppContainers } from '../../package-management/app-containers.ts';
 import { PACKAGE_LANE, type PackageManager } from '../../package-management/manager.ts';
 import { autoconfStep } from './autoconf.ts';
 import { createCatalog } from '../../package-management/apps/catalog.ts';
 import { createExpectedChanges } from '../../package-management/transaction/progress.ts';
-import type { PackageTools } from '../../package-management/package-tools.ts';
+import type { AppContainers, PackageTools } from '../../package-management/package-tools.ts';
 import { PACKAGES_SECTION } from './options.ts';
 import { createRegularUpdate } from './regular-update.ts';
 import { installPlan } from './plans/install.ts';
