@@ -3,7 +3,7 @@ import { join, parse } from 'node:path';
 import { parseStanza, type Stanza } from './stanza.ts';
 import { isPresent, type PackageDatabase } from '../../database.ts';
 import type { FileRecord } from '../../listing.ts';
-import { readConffiles } from './status-paragraphs.ts';
+import { readConffiles } from './status-file.ts';
 
 /** What the control file of a package says, without the zeros that a power cut may leave in it. */
 export async function readControl(infoDir: string, name: string): Promise<Stanza> {

@@ -5,8 +5,7 @@ import type { PackageDatabase } from '../../database.ts';
 import { createAlternatingFiles } from './alternating-files.ts';
 import { replaceFile, syncPath } from '../../../device/durable-file.ts';
 import { isThere } from '../../../device/is-there.ts';
-import { ifThere } from '../../../errors.ts';
-import { endsWell, parseStatus } from './status-file.ts';
+import { endsWell, parseStatus, readStatus } from './status-file.ts';
 
 /** The self-upgrade's watcher knows them, too. */
 export const COPY_NAMES = ['opkg-status.before.gz', 'opkg-status.before.2.gz'] as const;
@@ -73,11 +72,6 @@ export function createStatusCopy(statusFile: string, stateDir: string) {
       await replaceFile(statusFile, text, mode & 0o777);
     },
   };
-}
-
-/** A status file that is not there is empty; one that cannot be read must not pass for that. */
-export async function readStatus(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch(ifThere(''));
 }
 
 /** Gone for good, also after a power cut. */

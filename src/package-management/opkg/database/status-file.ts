@@ -1,12 +1,13 @@
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSequence } from '../../../device/concurrency-limit.ts';
+import { rewriteFile } from '../../../device/durable-file.ts';
 import { versionOf } from '../../../device/file-version.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { unlessShort } from '../../../device/shortage.ts';
 import { ifThere } from '../../../errors.ts';
 import { isPresent, type InstalledPackage, type PackageDatabase } from '../../database.ts';
-import { parseDepends, parseNames, parseStanzas, type Stanza } from './stanza.ts';
+import { parseDepends, parseNames, parseStanza, parseStanzas, type Stanza } from './stanza.ts';
 
 /**
  * Reads opkg's status file without opkg. Invariants:
@@ -198,4 +199,41 @@ export async function imagePackages({ onDevice }: Paths, database: PackageDataba
     (entry) => entry.name === 'libc' || (installedAt > 0 && entry.installedAt === installedAt),
   );
   return new Set(brought.map(({ name }) => name));
+}
+
+/** A status file that is not there is empty; one that cannot be read must not pass for that. */
+export async function readStatus(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(ifThere(''));
+}
+
+/** The package that a paragraph of the status file is about; empty if it names none. */
+export function packageIn(paragraph: string): string {
+  return parseStanza(paragraph).get('Package') ?? '';
+}
+
+/**
+ * Changes paragraphs of the status file, while nobody else writes it. A file that breaks off does
+ * so afterwards, too: that is how its damage is seen.
+ * @throws an Error of Node if the file is there and cannot be read
+ */
+export async function editStatus(statusFile: string, edit: (paragraph: string) => string) {
+  const text = await readStatus(statusFile);
+  const edited = text.split('\n\n').map(edit).join('\n\n');
+  if (edited !== text) await rewriteFile(statusFile, edited);
+}
+
+/**
+ * The configuration files of all packages, and the hash of each as it came; none if the status
+ * file cannot be read.
+ */
+export async function readConffiles(statusFile: string) {
+  const text = await readFile(statusFile, 'utf8').catch(() => '');
+  return [...parseStanzas(text)].flatMap((stanza) => {
+    const owner = stanza.get('Package') ?? '';
+    const lines = (stanza.get('Conffiles') ?? '').split('\n');
+    return lines.flatMap((line) => {
+      const [path, hash] = line.split(' ');
+      return path && hash ? [{ owner, path, hash }] : [];
+    });
+  });
 }

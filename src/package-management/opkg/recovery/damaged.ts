@@ -5,7 +5,7 @@ import type { Notes } from '../../../device/ports.ts';
 import { isPresent, type PackageDatabase } from '../../database.ts';
 import type { Remembering } from '../../../jobs/memory.ts';
 import { transactionSlots } from '../../transaction-slots.ts';
-import { editStatus, packageIn } from '../database/status-paragraphs.ts';
+import { editStatus, packageIn } from '../database/status-file.ts';
 import { byName, ownValue } from '../../names.ts';
 
 /** The packages whose files a power cut damaged, until they are installed anew or gone. */

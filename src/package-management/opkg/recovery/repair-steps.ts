@@ -17,7 +17,7 @@ import {
   wasWrittenAfter,
 } from '../database/info-folder.ts';
 import { LARGEST_EMPTY_BYTES } from '../changing/content-check.ts';
-import { readConffiles } from '../database/status-paragraphs.ts';
+import { readConffiles } from '../database/status-file.ts';
 import { lowerVersions, restoreVersions, type Damaged } from './damaged.ts';
 import { unlisted, unlistedSteps } from './unlisted.ts';
 

@@ -7,7 +7,7 @@ import type { Restoration } from '../../manager.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { OpkgCommands } from '../changing/commands.ts';
 import { parseStanza, splitParagraphs } from '../database/stanza.ts';
-import { editStatus, packageIn } from '../database/status-paragraphs.ts';
+import { editStatus, packageIn } from '../database/status-file.ts';
 
 /**
  * Puts packages back with opkg. Its record of a package has the hashes of the configuration files

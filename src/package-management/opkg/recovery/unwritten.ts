@@ -4,9 +4,8 @@ import type { StepContext } from '../../../jobs/plan.ts';
 import { changedPackages, isPresent } from '../../database.ts';
 import { lasting, ownPackages } from '../../transaction-slots.ts';
 import { waitForOpkg } from '../changing/lock.ts';
-import { parseStatus } from '../database/status-file.ts';
+import { packageIn, parseStatus } from '../database/status-file.ts';
 import { splitParagraphs } from '../database/stanza.ts';
-import { packageIn } from '../database/status-paragraphs.ts';
 import type { Installation } from '../installation.ts';
 
 /**

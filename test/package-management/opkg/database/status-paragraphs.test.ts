@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { endsWell } from '../../../../src/package-management/opkg/database/status-file.ts';
-import { editStatus } from '../../../../src/package-management/opkg/database/status-paragraphs.ts';
+import { editStatus } from '../../../../src/package-management/opkg/database/status-file.ts';
 
 const WHOLE =
   'Package: a\nVersion: 0\nStatus: install ok installed\n\nPackage: b\nVersion: 1\nStatus: install ok installed\n\n';
