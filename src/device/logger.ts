@@ -1,9 +1,9 @@
 import { startDetached } from './exec.ts';
 
-/** Queues lines for syslog, each without its line break. */
-export type SendLines = (line: string) => void;
-
-/** Group commit: lines that come while logger(1) runs share its next run. */
+/**
+ * Group commit: lines that come while logger(1) runs share its next run.
+ * @returns what queues a line for syslog, without its line break
+ */
 export function createLogger({
   priority,
   environment,
@@ -14,7 +14,7 @@ export function createLogger({
   environment: Record<string, string>;
   /** Is given what no logger took. */
   giveUp: (lines: readonly string[]) => void;
-}): SendLines {
+}): (line: string) => void {
   let waiting: string[] = [];
   let isRunning = false;
   const argv: [string, ...string[]] = ['logger', '-t', `depotd[${process.pid}]`, '-p', priority];

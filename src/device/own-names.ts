@@ -5,10 +5,17 @@ import { canonicalAddress } from '../config/ip-address.ts';
 import { parseUciFile, type UciSection } from '../config/uci-file.ts';
 import { fileVersionSync } from './file-version.ts';
 
-/** The names and addresses under which this device is known in its own network. */
-export type OwnNames = ReturnType<typeof createOwnNames>;
+const FRESH_MS = 1000;
 
-export interface OwnNamesOptions {
+/**
+ * The names and addresses under which this device is known in its own network: `system.hostname`,
+ * else the kernel's name; the same with dnsmasq's domains and with `.local` (RFC 6762); and every
+ * address of an interface. Invariants:
+ *  - a look is at most FRESH_MS old, so that a name which goes stops counting, too;
+ *  - at most one look in FRESH_MS, whatever is asked: strange names cost no more than known ones;
+ *  - a file is read again only when it has changed.
+ */
+export function createOwnNames(options: {
   /** Folder of the UCI files `system` and `dhcp`. */
   uciDir: string;
   /** The kernel's name, for devices without UCI. */
@@ -17,23 +24,9 @@ export interface OwnNamesOptions {
   addresses?: () => string[];
   /** Milliseconds of a clock that is never set back. */
   now?: () => number;
-}
-
-const FRESH_MS = 1000;
-
-/**
- * `system.hostname`, else the kernel's name; the same with dnsmasq's domains and with `.local`
- * (RFC 6762); and every address of an interface. Invariants:
- *  - a look is at most FRESH_MS old, so that a name which goes stops counting, too;
- *  - at most one look in FRESH_MS, whatever is asked: strange names cost no more than known ones;
- *  - a file is read again only when it has changed.
- */
-export function createOwnNames({
-  uciDir,
-  kernelName = hostname,
-  addresses = interfaceAddresses,
-  now = () => performance.now(),
-}: OwnNamesOptions) {
+}) {
+  const { uciDir, kernelName = hostname, addresses = interfaceAddresses } = options;
+  const { now = () => performance.now() } = options;
   const system = watchSections(join(uciDir, 'system'));
   const dhcp = watchSections(join(uciDir, 'dhcp'));
   let names = new Set<string>();

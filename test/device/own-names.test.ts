@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { createOwnNames, type OwnNames } from '../../src/device/own-names.ts';
+import { createOwnNames } from '../../src/device/own-names.ts';
 
 const SYSTEM = "config system\n\toption hostname 'Router'\n\toption timezone 'GMT0'\n";
 const DHCP = "config dnsmasq\n\toption local '/home/'\n\toption domain 'lan'\n";
@@ -14,6 +14,8 @@ interface Setup {
   kernelName?: string;
   addresses?: string[];
 }
+
+type OwnNames = ReturnType<typeof createOwnNames>;
 
 interface Watched extends OwnNames {
   uciDir: string;

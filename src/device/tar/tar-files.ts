@@ -5,7 +5,11 @@ import { foldersAbove } from '../inside-folder.ts';
 import { piecesOf } from '../owner-file.ts';
 import { END_OF_TAR, tarHeader, tarPadding, type LongNames, type TarEntry } from './tar-writer.ts';
 
-export interface TarFilesOptions {
+/**
+ * Files as they are now, piece by piece, and the folders above them, which neither opkg nor apk
+ * makes. A link in the place of a folder is the owner's, to another disk say.
+ */
+export async function* tarFiles(options: {
   root: string;
   /** Paths of files and links, as the archive names them; what is else is left out. */
   paths: readonly string[];
@@ -14,13 +18,7 @@ export interface TarFilesOptions {
   hasChecksums: boolean;
   /** Is told how large each file is. */
   onFile?: (sizeBytes: number) => void;
-}
-
-/**
- * Files as they are now, piece by piece, and the folders above them, which neither opkg nor apk
- * makes. A link in the place of a folder is the owner's, to another disk say.
- */
-export async function* tarFiles(options: TarFilesOptions): AsyncGenerator<Buffer> {
+}): AsyncGenerator<Buffer> {
   const { root, paths, longNames, hasChecksums, onFile } = options;
   const named = new Set(paths);
   for (const path of [...new Set([...paths.flatMap(foldersAbove), ...paths])].sort()) {

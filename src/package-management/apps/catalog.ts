@@ -28,11 +28,6 @@ export type Catalog = ReturnType<typeof createCatalog>;
 /** A JSON body and its entity tag, both made once for each change of what is installed. */
 type PreparedAnswer = ReturnType<typeof withTag<Uint8Array<ArrayBuffer>>>;
 
-export type AppStatus =
-  | (AppItem & { installed: boolean })
-  | { name: string; version: string; installed: true }
-  | { installed: false };
-
 export interface CatalogSnapshot {
   database: PackageDatabase;
   /** The installed apps; one whose meta file cannot be read has no `meta`. */
@@ -92,7 +87,7 @@ export function createCatalog(options: {
   return {
     /** The list of installed apps, ready to be sent. */
     installed: async (): Promise<PreparedAnswer> => (await current()).answer,
-    status: async (name: PackageName): Promise<AppStatus> => statusOf(await current(), name),
+    status: async (name: PackageName) => statusOf(await current(), name),
     meta: async (name: PackageName): Promise<AppMeta | undefined> =>
       (await current()).apps.get(name)?.meta,
     /** The installed apps with what their meta files say. */
@@ -118,7 +113,7 @@ export function createCatalog(options: {
   };
 }
 
-function statusOf({ apps, database }: View, name: PackageName): AppStatus {
+function statusOf({ apps, database }: View, name: PackageName) {
   const app = apps.get(name);
   if (app !== undefined) return { ...app.item, installed: true };
   const entry = database.get(name);

@@ -51,13 +51,11 @@ export function judgeUpgrade({ compareVersions, isSolver }: PackageManager): Cha
     if (entry?.isHeld === true) {
       return { code: 'held', package: name, reason: `it is held: ${reason}` };
     }
-    return { reason, names: [name], ...(isSolver ? keptBack(name, reason) : {}) };
+    if (!isSolver) return { reason, names: [name] };
+    const why = `what else is installed keeps it back: ${reason}`;
+    const likely = { code: 'dependency_conflict', package: name, reason: why } as const;
+    return { reason, names: [name], likely };
   };
-}
-
-function keptBack(name: string, reason: string): Pick<Shortfall, 'likely'> {
-  const why = `what else is installed keeps it back: ${reason}`;
-  return { likely: { code: 'dependency_conflict', package: name, reason: why } };
 }
 
 export function judgeRemoval(after: PackageDatabase, { names }: Chosen): Shortfall | undefined {

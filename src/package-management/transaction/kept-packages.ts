@@ -39,17 +39,14 @@ const indexSchema = v.object({
 });
 type Index = v.InferOutput<typeof indexSchema>;
 
-export interface KeptOptions {
-  manager: PackageManager;
-  paths: Paths;
-  /** Bytes that all copies may take, reckoned unpacked. Default: as there is room. */
-  room?: () => number;
-}
-
 /** Left free beside the copies and what the change adds. */
 const FREE_BYTES = 2 * 1024 ** 2;
 
-export function createKeptPackages(folder: string, options: KeptOptions) {
+/** @param options `room`: bytes that all copies may take, reckoned unpacked; default: any */
+export function createKeptPackages(
+  folder: string,
+  options: { manager: PackageManager; paths: Paths; room?: () => number },
+) {
   const { manager, paths, room = () => Infinity } = options;
   const indexFile = join(folder, 'index.json');
   const forget = (): Promise<void> => rm(folder, { recursive: true, force: true });

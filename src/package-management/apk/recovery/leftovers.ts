@@ -58,10 +58,8 @@ async function isAnyThere(
   root: string,
   created: TransactionRecord['created'][string] | undefined,
 ): Promise<boolean> {
-  for (const path of [...(created?.files ?? []), ...(created?.folders ?? [])]) {
-    if (await hasEntry(join(root, path))) return true;
-  }
-  return false;
+  const made = [...(created?.files ?? []), ...(created?.folders ?? [])];
+  return (await findAbsent(root, made)).length < made.length;
 }
 
 /**
