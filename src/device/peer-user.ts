@@ -14,12 +14,6 @@ export interface Connection {
 /** Tells the user id at the other end; undefined if it cannot be known. */
 export type PeerUsers = (connection: Connection) => Promise<number | undefined>;
 
-interface Question {
-  /** How the kernel's tables write the two ends. */
-  ends: readonly string[];
-  answer: (user: number | undefined) => void;
-}
-
 /**
  * The user ids at the other ends of connections within this host, from the kernel's tables of
  * sockets (proc_pid_net(5)). A container that shares the host's network shows its own user's id. Of
@@ -30,7 +24,8 @@ interface Question {
  * @param folder where the tables are
  */
 export function createPeerUsers(folder = '/proc/net'): PeerUsers {
-  let questions: Question[] = [];
+  /** `ends`: how the kernel's tables write the two ends. */
+  let questions: { ends: readonly string[]; answer: (user: number | undefined) => void }[] = [];
   let isReading = false;
   const readAll = async (): Promise<void> => {
     isReading = true;

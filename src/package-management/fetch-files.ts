@@ -78,17 +78,13 @@ async function fetchFiles(feed: Feed, files: readonly FeedFile[], options: Fetch
       continue;
     }
     const asked = { name: feed.name, url: file.url };
-    if (await isFull(options.folder)) {
+    // wget's own word for it is the exit code of any fault of a file, and not every wget has that.
+    if ((await freeBytesOf(options.folder)) < LEAST_FREE_BYTES) {
       throw unusableFeed(asked, 'no_space', { reason: `${options.folder} has no room for it` });
     }
     const redirect = await redirectOf(feed, file.url, options.signal);
     throw unusableFeed(asked, 'download_failed', { reason: fault, ...redirect });
   }
-}
-
-/** wget's own word for it is the exit code of any fault of a file, and not every wget has that. */
-async function isFull(folder: string): Promise<boolean> {
-  return (await freeBytesOf(folder)) < LEAST_FREE_BYTES;
 }
 
 /** Free bytes of a full disk: what is written in pieces does not fill the last of them. */

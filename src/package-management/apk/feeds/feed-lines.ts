@@ -9,13 +9,10 @@ import { readWorld, type WorldEntry } from '../database/world.ts';
 const MOST_BYTES = 1024 ** 2;
 const UNREADABLE = `it is no file, or larger than ${MOST_BYTES} bytes`;
 
-export interface TaggedFeed extends Feed {
+/** A line that names a feed; one that is commented out stands for a feed that is switched off. */
+export interface FeedEntry extends Feed {
   /** The feed's tag without its `@`; empty if it has none. */
   tag: string;
-}
-
-/** A line that names a feed; one that is commented out stands for a feed that is switched off. */
-export interface FeedEntry extends TaggedFeed {
   /** Name of the file of feeds, without its folder. */
   file: string;
   /** Index of its line. */

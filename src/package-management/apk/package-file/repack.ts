@@ -17,21 +17,20 @@ import { scriptsFile, streamRecord } from '../database/record-file.ts';
 import { tarFiles } from '../../../device/tar/tar-files.ts';
 import { tarMember } from '../../../device/tar/tar-writer.ts';
 
-interface PackOptions {
-  name: string;
-  /** The file to make. */
-  target: string;
-  root: string;
-  locations: Locations;
-}
-
 /**
  * Packs an installed package back into a package file, from apk's own records, since the feed may
  * not have that version any more: in the older form, which needs no tool of the build system
  * (docs/reference/apk.md). Configuration goes in as it is: putting it back changes none.
  * @throws DepotError internal
  */
-export async function packInstalled({ name, target, root, locations }: PackOptions): Promise<void> {
+export async function packInstalled(options: {
+  name: string;
+  /** The file to make. */
+  target: string;
+  root: string;
+  locations: Locations;
+}): Promise<void> {
+  const { name, target, root, locations } = options;
   const data = `${target}.data`;
   try {
     const { fields, files } = await readFields(locations.installed, name);

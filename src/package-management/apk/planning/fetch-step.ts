@@ -17,16 +17,14 @@ import { sizeOf } from './space.ts';
 /** What `before` is given further. */
 export type Further = NonNullable<Parameters<TransactionSteps['before']>[1]>;
 
-interface Gathering extends Further {
-  lock: Ahead<boolean>;
-  fetching: Ahead<boolean>;
-}
-
 /**
  * Keeps what goes while what comes is fetched. Where something is kept it has the id and the label
  * of that, by which older records know it.
  */
-export function gatherStep(planning: Act, { keep, lock, fetching, ...ready }: Gathering): Act {
+export function gatherStep(
+  planning: Act,
+  { keep, lock, fetching, ...ready }: Further & Record<'lock' | 'fetching', Ahead<boolean>>,
+): Act {
   return {
     ...ready,
     id: 'fetch-small',

@@ -26,12 +26,11 @@ interface Wanted {
   image: ReadonlySet<string>;
 }
 
-/** Why a plan is refused, with what cannot be done: `remove demo`. */
-interface Refusal extends Failure {
-  purpose: string;
-}
-
-export function findRefusal(plan: Simulation, wanted: Wanted): Refusal | undefined {
+/** @returns why a plan is refused, with what cannot be done: `remove demo` */
+export function findRefusal(
+  plan: Simulation,
+  wanted: Wanted,
+): (Failure & { purpose: string }) | undefined {
   const { change } = wanted;
   const failure = plan.isSolved
     ? (findDowngrade(plan, change) ?? findPurge(plan, wanted))
