@@ -52,7 +52,8 @@ export async function closeKept(
   }
   const before = found.output;
   const database = await manager.installed();
-  const packages = changedVersions(before, versionsIn(database));
+  const versions = versionsIn(database);
+  const packages = changedVersions(before, versions);
   recallChanged(context, packages);
   const came = packages.map(({ name }) => name).filter((name) => isPresent(database.get(name)));
   const [records, itsFiles, now, copies, absent, builds] = await Promise.all([
@@ -65,7 +66,7 @@ export async function closeKept(
   ]);
   const marked = Object.keys(before.records).filter(
     (name) =>
-      ownValue(before.packages, name) === ownValue(versionsIn(database), name) &&
+      ownValue(before.packages, name) === ownValue(versions, name) &&
       ownValue(before.records, name) !== (records.get(name) ?? ''),
   );
   const owned = new Set([...before.owned, ...itsFiles]);
@@ -74,7 +75,7 @@ export async function closeKept(
     ({ path, before: was }) =>
       !owned.has(path) && (was?.startsWith('file ') !== true || kept.has(copyName(path))),
   );
-  const others = rebuilt(before, versionsIn(database), builds ?? new Map());
+  const others = rebuilt(before, versions, builds ?? new Map());
   // A package that the repair put back from a copy is another build as well, and not lost.
   const back = new Set(namesPutBack(context).map((name) => `${name} ${before.packages[name]}`));
   const lost = [...absent, ...others.filter((one) => !back.has(one))];
