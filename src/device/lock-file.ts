@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, rmSync } from 'node:fs';
 import { systemCode } from '../errors.ts';
+import { READ } from './owner-file.ts';
 
 /**
  * Opens a file that is there to be locked, and makes it if need be. Whoever can open a file can
@@ -24,9 +25,6 @@ export function isStillAt(file: string, descriptor: number): boolean {
   const [entry, opened] = [lstatSync(file, { throwIfNoEntry: false }), fstatSync(descriptor)];
   return entry?.ino === opened.ino && entry.dev === opened.dev;
 }
-
-/** No link is followed, and no writer of a fifo is waited for. */
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 function openIfThere(file: string): number | undefined {
   try {

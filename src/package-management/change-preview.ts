@@ -58,7 +58,7 @@ export async function previewChange(tools: PackageTools, request: ChangeRequest)
 
 async function planSound(tools: PackageTools, request: ChangeRequest): Promise<ChangePreview> {
   const { operation, subjects } = request;
-  const damage = await findDamage(tools);
+  const damage = await problemOf('damaged_database', tools.manager.assertUsable);
   if (damage !== undefined) return emptyPlan(tools, [damage]);
   if (await lacksLists(tools, { operation, subjects })) {
     const { feeds } = await tools.manager.feeds.read();
@@ -91,7 +91,7 @@ export async function previewFile(
   tools: PackageTools,
   { name, file }: { name: string; file: PackageChange['file'] },
 ): Promise<ChangePreview> {
-  const damage = await findDamage(tools);
+  const damage = await problemOf('damaged_database', tools.manager.assertUsable);
   if (damage !== undefined) return emptyPlan(tools, [damage]);
   const shortage = await findShortage(tools, { operation: 'install', subjects: [name] });
   if (file === undefined) return emptyPlan(tools, shortage, shortage.length === 0);
@@ -174,10 +174,6 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
     return { names, asked: names, problems, left };
   },
 };
-
-function findDamage({ manager }: PackageTools): Promise<Problem | undefined> {
-  return problemOf('damaged_database', manager.assertUsable);
-}
 
 /** Jobs that remove need none. */
 async function findShortage({ manager }: PackageTools, { operation, subjects }: ChangeRequest) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import {
   lstat,
   open,
@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { replaceFile } from '../../device/durable-file.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
+import { READ } from '../../device/owner-file.ts';
 import { followTrusted, isOfRoot, openTrustedFolder } from '../../device/private-folder.ts';
 import { unlessShort } from '../../device/shortage.ts';
 import type { ChangedFile } from './undo-record.ts';
@@ -87,13 +88,11 @@ async function forEach<Item>(items: Iterable<Item>, work: (item: Item) => Promis
   }
 }
 
-/** What stands there may have been replaced: no link is followed, and no fifo is waited for. */
 async function withFile<Result>(
   path: string,
   work: (file: FileHandle, entry: Stats) => Promise<Result>,
 ): Promise<Result> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  await using file = await open(path, READ);
   const entry = await file.stat();
   if (!entry.isFile()) throw new Error(`${path} is no file`);
   return await work(file, entry);

@@ -125,7 +125,8 @@ async function keep(tools: UndoTools, work: KeepWork, context: StepContext): Pro
   } catch (error) {
     await store.drop(job.id).catch(() => undefined);
     if (isShortage(error)) throw error;
-    const isFull = isForRoom(error);
+    const isShort = error instanceof DepotError && error.code === 'no_space';
+    const isFull = isDiskFull(error) || isShort;
     replaced.write(context, { undo: { ...NOTHING_REPLACED, no: isFull ? NO.room : NO.copy } });
     if (!mustGoBack(job)) return note(`it cannot be undone: ${reasonOf(error)}`);
     throw failureError('begin', {
@@ -134,10 +135,6 @@ async function keep(tools: UndoTools, work: KeepWork, context: StepContext): Pro
       remedy: REMEDY[isFull ? 'room' : 'copy'],
     });
   }
-}
-
-function isForRoom(error: unknown): boolean {
-  return isDiskFull(error) || (error instanceof DepotError && error.code === 'no_space');
 }
 
 /** Whether the job goes back by itself unless it is confirmed, maybe without a network. */

@@ -64,7 +64,7 @@ export function summaryOf(found: QueriedPackage): Omit<PackageSummary, 'feed'> {
     name,
     version: cutLine(found.version),
     section: '',
-    description: cutText(found.description),
+    description: found.description.trim().slice(0, LISTING_LIMITS.descriptionCharacters),
     tags: [],
     downloadBytes,
     installedBytes,
@@ -101,10 +101,6 @@ export function describeRecord(fields: ReadonlyMap<string, string>): PackageDesc
     provides: field('p').split(' '),
     repositories: [],
   });
-}
-
-function cutText(description: string): string {
-  return description.trim().slice(0, LISTING_LIMITS.descriptionCharacters);
 }
 
 /** apk has no sections and no tags, and puts conflicts among the dependencies, behind a `!`. */

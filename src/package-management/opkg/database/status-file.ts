@@ -59,7 +59,7 @@ export function createDatabaseReader(options: DatabaseOptions) {
       const isSafe =
         next !== undefined &&
         (keepsAll(known, next) ||
-          isAtRest(version.modifiedAt) ||
+          Math.abs(Date.now() - version.modifiedAt) > AT_REST_MS ||
           (await isFinished(file, version.text, lostOf(known, next))));
       if (isSafe) {
         readings.set(file, next);
@@ -135,10 +135,6 @@ function lostOf(known: Reading | undefined, next: Reading): string[] {
   return [...(known?.packages.values() ?? [])]
     .filter(({ name, state }) => state !== 'not-installed' && !next.packages.has(name))
     .map(({ name }) => name);
-}
-
-function isAtRest(modifiedAt: number): boolean {
-  return Math.abs(Date.now() - modifiedAt) > AT_REST_MS;
 }
 
 const ABSENT = 'absent';
