@@ -12,15 +12,11 @@ export const RESTARTS = v.pipe(
 
 export type Restart = v.InferOutput<typeof RESTARTS>[number];
 
-/** A start of one of these names, as far as a `*` says, or the whole name. */
-interface Signs {
-  what: Restart['what'];
-  packages: string;
-  /** Files and services by which a package of another name is known. */
-  files: string;
-}
-
-const SIGNS: readonly Signs[] = [
+/**
+ * The start of one of these names, as far as a `*` says, or the whole name. `files`: those, and
+ * services, by which a package of another name is known.
+ */
+const SIGNS: readonly { what: Restart['what']; packages: string; files: string }[] = [
   {
     what: 'network',
     packages:

@@ -136,12 +136,6 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<und
   await Promise.all([prepareFolders(), rm(locations.ownCache, { recursive: true, force: true })]);
 }
 
-interface PlanTools {
-  change: PackageChange | undefined;
-  lock: Ahead<boolean>;
-  lists: WatchedLists;
-}
-
 /**
  * Looks at everything at once, and once more if somebody else was at work. The kernel's answer on
  * the lock takes longer than the plan: if something is to be fetched, the step behind that waits
@@ -150,8 +144,9 @@ interface PlanTools {
 async function plan(
   installation: Installation,
   context: StepContext,
-  { change, lock, lists }: PlanTools,
+  given: { change: PackageChange | undefined; lock: Ahead<boolean>; lists: WatchedLists },
 ): Promise<Jump | undefined> {
+  const { change, lock, lists } = given;
   const look = async (): Promise<Simulation | undefined> => {
     planned.write(context, { seen: fileVersionSync(installation.locations.installed) });
     const [found] = await Promise.all([

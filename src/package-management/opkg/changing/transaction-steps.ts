@@ -137,19 +137,16 @@ async function needRoom(installation: Installation, change?: PackageChange): Pro
 
 const RECORDS_BACK = 'The records are as they were before: start the task again.';
 
-interface Preparation {
-  change: PackageChange | undefined;
-  keep: Act | undefined;
-  /** The answer of `makeReady`: whether somebody else held the lock. */
-  wasHeld: Promise<boolean>;
-}
-
-/** Keeps the copies for undo again if others have changed the records meanwhile. */
+/**
+ * Keeps the copies for undo again if others have changed the records meanwhile.
+ * @param given `wasHeld`: the answer of `makeReady`, whether somebody else held the lock
+ */
 async function prepareAndKeep(
   installation: Installation,
   context: StepContext,
-  { change, keep, wasHeld }: Preparation,
+  given: { change: PackageChange | undefined; keep: Act | undefined; wasHeld: Promise<boolean> },
 ): Promise<void> {
+  const { change, keep, wasHeld } = given;
   const { statusFile } = installation;
   let seen = fileVersionSync(statusFile);
   const preparing = wasHeld.then(async (isHeld) => {

@@ -21,13 +21,6 @@ import { parseDepends, parseNames, parseStanza, parseStanzas, type Stanza } from
  */
 export type DatabaseReader = ReturnType<typeof createDatabaseReader>;
 
-export interface DatabaseOptions {
-  statusFiles: () => Promise<string[]>;
-  isLocked: () => Promise<boolean>;
-  /** Whether the package's control file lies beside the status file. */
-  hasControl: (statusFile: string, name: string) => Promise<boolean>;
-}
-
 type Packages = Map<string, InstalledPackage>;
 
 interface Reading {
@@ -41,7 +34,12 @@ const READ_PAUSE_MS = 25;
 /** A file that is untouched for so long is not being written: opkg writes it in milliseconds. */
 const AT_REST_MS = 1000;
 
-export function createDatabaseReader(options: DatabaseOptions) {
+export function createDatabaseReader(options: {
+  statusFiles: () => Promise<string[]>;
+  isLocked: () => Promise<boolean>;
+  /** Whether the package's control file lies beside the status file. */
+  hasControl: (statusFile: string, name: string) => Promise<boolean>;
+}) {
   const readings = new Map<string, Reading>();
   const given = new Map<string, string>();
   const inTurn = createSequence();
