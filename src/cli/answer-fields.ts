@@ -1,3 +1,5 @@
+import { orElse } from '../errors.ts';
+
 /** Fields of answers. What has another type than expected counts as absent. */
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -32,11 +34,7 @@ export function textsIn(body: unknown, name: string): string[] {
 
 /** The answer's JSON; undefined for what is none. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return orElse((): unknown => JSON.parse(text), undefined);
 }
 
 export function memberIn(body: unknown, name: string): unknown {

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, lstatSync, openSync, readFileSync, type Stats } f
 import { lstat, readlink } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { piecesOf, READ } from '../../device/owner-file.ts';
+import { orElse } from '../../errors.ts';
 import type { FileRecord } from '../../package-management/listing.ts';
 import type { Differing } from './documentation.ts';
 
@@ -30,11 +31,7 @@ export async function checkFiles(
   { onDevice, signal }: FileCheckOptions,
 ): Promise<Differing[]> {
   const entries = await inBatches(records, signal, (record): Entry => {
-    try {
-      return { record, stat: lstatSync(onDevice(record.path)) };
-    } catch {
-      return { record, stat: undefined };
-    }
+    return { record, stat: orElse(() => lstatSync(onDevice(record.path)), undefined) };
   });
   const timed = builtTogether(entries);
   const found = await inBatches(entries, signal, async (entry): Promise<Differing | undefined> => {

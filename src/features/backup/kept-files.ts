@@ -3,6 +3,7 @@ import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSmallBytes } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
+import { orElse } from '../../errors.ts';
 import { MANAGER_FILES } from './manager-files.ts';
 import { isSetPath, MOST_CONFIGURATION_BYTES } from './manifest.ts';
 
@@ -79,11 +80,8 @@ function patternOf(part: string): RegExp | undefined {
   const [first = '', ...others] = part.replace(TOKEN, expressionOf).split(STAR);
   const last = others.pop();
   const between = others.map((text, index) => `(?=(.*?${text}))\\${index + 1}`).join('');
-  try {
-    return new RegExp(`^${first}${between}${last === undefined ? '' : `.*${last}`}$`, 's');
-  } catch {
-    return undefined;
-  }
+  const end = last === undefined ? '' : `.*${last}`;
+  return orElse(() => new RegExp(`^${first}${between}${end}$`, 's'), undefined);
 }
 
 function expressionOf(token: string): string {

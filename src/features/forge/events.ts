@@ -1,4 +1,5 @@
 import { parseJson } from '../../device/durable-file.ts';
+import { orElse } from '../../errors.ts';
 import type { Route } from './routes.ts';
 import type { ResponseSink } from './upstream/call.ts';
 
@@ -120,10 +121,6 @@ function textAt(beginning: string, key: 'title' | 'sub_url'): string | undefined
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A name that is not UTF-8 stays as sent.
-    return text;
-  }
+  // A name that is not UTF-8 stays as sent.
+  return orElse(() => decodeURIComponent(text), text);
 }
