@@ -4,12 +4,7 @@ import { isShortage } from '../../device/shortage.ts';
 import { reasonOf } from '../../errors.ts';
 import { slots } from '../../jobs/memory.ts';
 import { plainAct, plainCommand, retryFrom, type Step, type StepContext } from '../../jobs/plan.ts';
-import {
-  changedPackages,
-  isPresent,
-  type InstalledPackage,
-  type PackageDatabase,
-} from '../database.ts';
+import { changedPackages, isPresent, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
 import type { KeptPackage } from './kept-packages.ts';
 
@@ -101,7 +96,7 @@ export function namesPutBack(context: StepContext): readonly string[] {
 }
 
 /** Packages that are gone, or there in another version. */
-function lostPackages(before: PackageDatabase, now: PackageDatabase): InstalledPackage[] {
+function lostPackages(before: PackageDatabase, now: PackageDatabase) {
   return [...before.values()].filter(({ name, version, state }) => {
     const entry = now.get(name);
     return state === 'installed' && (!isPresent(entry) || entry.version !== version);

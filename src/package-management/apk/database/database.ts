@@ -137,21 +137,9 @@ function unmet(
  * apk knows no essential packages. These are the ones without which a device cannot start, log in
  * its owner or install anything; what they depend on is needed by them.
  */
-const ESSENTIAL = new Set([
-  'base-files',
-  'busybox',
-  'fstools',
-  'kernel',
-  'libc',
-  'mtd',
-  'netifd',
-  'procd',
-  'ubox',
-  'ubus',
-  'ubusd',
-  'uci',
-]);
+const ESSENTIAL =
+  /^(?:apk(?:-.*)?|base-files|busybox|fstools|kernel|libc|mtd|netifd|procd|ubox|ubus|ubusd|uci)$/;
 
 export function isEssential(name: string): boolean {
-  return ESSENTIAL.has(name) || /^apk(-|$)/.test(name);
+  return ESSENTIAL.test(name);
 }

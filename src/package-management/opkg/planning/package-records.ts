@@ -6,12 +6,6 @@ import { statusFilesIn, type Installation } from '../installation.ts';
 
 export type PackageRecord = ReturnType<typeof emptyRecord>;
 
-export function parseStatusRecords(text: string): PackageRecord[] {
-  return splitParagraphs(text)
-    .map(parseRecord)
-    .filter(({ name }) => name !== '');
-}
-
 type TextField = Exclude<
   {
     [Key in keyof PackageRecord]: PackageRecord[Key] extends string ? Key : never;
@@ -121,5 +115,6 @@ export async function readStatusRecords(
   if (text === undefined) return undefined;
   const [, ...others] = await statusFilesIn(config);
   const further = await Promise.all(others.map((file) => readFile(file, 'utf8').catch(() => '')));
-  return [text, ...further].flatMap(parseStatusRecords);
+  const records = [text, ...further].flatMap(splitParagraphs).map(parseRecord);
+  return records.filter(({ name }) => name !== '');
 }
