@@ -4,7 +4,7 @@ import { foreignSource } from '../../http/guard.ts';
 import { isSameSecret } from '../../http/session/sessions.ts';
 import type { CallerRequest } from './caller.ts';
 import type { Failure } from './failure.ts';
-import { isAdminPath } from './routes.ts';
+import { isAdminPath, isReading } from './routes.ts';
 
 /** A valid session of the panel; `token` guards it against requests forged by other sites. */
 export interface PanelSession {
@@ -34,16 +34,8 @@ export function createCredentials({ tokenFile, session }: CredentialOptions) {
     lend: async (request: CallerRequest): Promise<string | undefined | Failure> => {
       const found = isForeign(request) ? undefined : await session(request);
       if (found === undefined) return undefined;
-      if (!isReading(request.method) && !found.mayWrite) {
-        const message = "cannot change anything with the device's token: this user may only read";
-        return { code: 'forbidden', message };
-      }
-      if (!isReading(request.method) && !isSame(request.headers['x-csrf-token'], found.token)) {
-        const message =
-          "cannot change anything with the device's token: X-CSRF-Token is missing or wrong";
-        return { code: 'forbidden', message };
-      }
-      return readToken(tokenFile);
+      const message = isReading(request.method) ? undefined : whyNoChange(request, found);
+      return message === undefined ? readToken(tokenFile) : { code: 'forbidden', message };
     },
   };
 }
@@ -54,12 +46,13 @@ function isForeign({ headers }: CallerRequest): boolean {
   return foreignSource(valueOf) !== undefined;
 }
 
-function isReading(method: string | undefined): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
-}
-
-function isSame(given: string | string[] | undefined, expected: string): boolean {
-  return typeof given === 'string' && expected !== '' && isSameSecret(given, expected);
+function whyNoChange({ headers }: CallerRequest, { mayWrite, token }: PanelSession) {
+  if (!mayWrite) return "cannot change anything with the device's token: this user may only read";
+  const given = headers['x-csrf-token'];
+  const isSame = typeof given === 'string' && token !== '' && isSameSecret(given, token);
+  return isSame
+    ? undefined
+    : "cannot change anything with the device's token: X-CSRF-Token is missing or wrong";
 }
 
 /** Read each time: a new token counts. Every forge of this family knows the scheme `token`. */

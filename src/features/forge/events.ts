@@ -1,6 +1,6 @@
 import { parseJson } from '../../device/durable-file.ts';
 import { orElse } from '../../errors.ts';
-import type { Route } from './routes.ts';
+import { segmentsOf, type Route } from './routes.ts';
 import type { ResponseSink } from './upstream/call.ts';
 
 /** What happened at the forge through this device, and was confirmed. Names are decoded. */
@@ -89,11 +89,7 @@ export function watchForEvent(sink: ResponseSink, watch: EventWatch): ResponseSi
 }
 
 function eventOf({ route, path, change }: EventWatch, beginning: string): ForgeEvent | undefined {
-  const [owner = '', repo = '', , where = '', name] = path
-    .split('/')
-    .filter((part) => part !== '')
-    .slice(1)
-    .map(decoded);
+  const [, owner = '', repo = '', , where = '', name] = segmentsOf(path).map(decoded);
   const wiki = WIKI_EVENTS.get(`${route.method} ${route.pattern}`);
   if (wiki !== undefined) {
     const page = textAt(beginning, 'sub_url') ?? (where === 'page' ? name : undefined);

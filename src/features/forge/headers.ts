@@ -1,6 +1,6 @@
 import type { HeaderLines } from './header-lines.ts';
 import { rewritePagingLinks } from './link.ts';
-import { withoutPanelParameters } from './target.ts';
+import { splitQuery, withoutPanelParameters } from './target.ts';
 
 /** Headers that end at each hop (RFC 9110, section 7.6.1), or frame the message: written afresh. */
 const HOP_BY_HOP = new Set([
@@ -81,9 +81,8 @@ function namedByConnection(lines: HeaderLines): Set<string> | undefined {
 
 /** A page of the panel has the token in its address: as a parameter, or `;stok=` in its path. */
 function withoutPanelToken(referer: string): string {
-  const plain = referer.replace(/;stok=[^/?#;]*/gi, '');
-  const mark = plain.indexOf('?');
-  return mark === -1 ? plain : plain.slice(0, mark) + withoutPanelParameters(plain.slice(mark));
+  const [path, query] = splitQuery(referer.replace(/;stok=[^/?#;]*/gi, ''));
+  return path + withoutPanelParameters(query);
 }
 
 /** How the caller reached this host; what paging links must lead back to. */

@@ -68,10 +68,7 @@ export function createMetrics() {
     },
     /** A request that the proxy itself refused or failed. */
     recordFailure: (code: ErrorCode): void => add(failures, code),
-    report: (pool: PoolStats): Metric[] => {
-      const all = [...byOperation.values()];
-      return [requests(all), durations(all), ...bytes(all), failed(failures), connections(pool)];
-    },
+    report: (pool: PoolStats) => reportOf([...byOperation.values()], failures, pool),
   };
 }
 
@@ -86,23 +83,43 @@ function add<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function requests(all: Counts[]): Metric {
-  return counter(
-    'depotd_forge_requests_total',
-    'Requests to the forge by operation and class of status.',
-    all.flatMap(({ labels, byStatus }) =>
-      [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value })),
+function reportOf(
+  all: readonly Counts[],
+  failures: ReadonlyMap<ErrorCode, number>,
+  { open, idle, waiting }: PoolStats,
+): Metric[] {
+  return [
+    counter(
+      'depotd_forge_requests_total',
+      'Requests to the forge by operation and class of status.',
+      all.flatMap(({ labels, byStatus }) =>
+        [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value })),
+      ),
     ),
-  );
-}
-
-function durations(all: Counts[]): Metric {
-  return {
-    name: 'depotd_forge_request_duration_seconds',
-    type: 'histogram',
-    help: 'Time from the request to the end of its answer.',
-    samples: all.flatMap(durationSamples),
-  };
+    {
+      name: 'depotd_forge_request_duration_seconds',
+      type: 'histogram',
+      help: 'Time from the request to the end of its answer.',
+      samples: all.flatMap(durationSamples),
+    },
+    ...(['request', 'response'] as const).map((side) =>
+      counter(
+        `depotd_forge_${side}_bytes_total`,
+        `Bytes of ${side} bodies.`,
+        all.map((counts) => ({ labels: counts.labels, value: counts[`${side}Bytes`] })),
+      ),
+    ),
+    counter(
+      'depotd_forge_failures_total',
+      'Requests that the proxy itself refused or failed.',
+      [...failures].map(([error, value]) => ({ labels: { error }, value })),
+    ),
+    gauge('depotd_forge_connections', 'Connections to the forge, and requests that wait for one.', [
+      { labels: { state: 'busy' }, value: open - idle },
+      { labels: { state: 'idle' }, value: idle },
+      { labels: { state: 'waiting' }, value: waiting },
+    ]),
+  ];
 }
 
 /** The buckets of a histogram are cumulative. */
@@ -118,34 +135,4 @@ function durationSamples({ labels, buckets, count, seconds }: Counts): Sample[] 
     { suffix: '_sum', labels, value: Number(seconds.toFixed(6)) },
     { suffix: '_count', labels, value: count },
   ];
-}
-
-function bytes(all: Counts[]): Metric[] {
-  return (['request', 'response'] as const).map((side) =>
-    counter(
-      `depotd_forge_${side}_bytes_total`,
-      `Bytes of ${side} bodies.`,
-      all.map((counts) => ({ labels: counts.labels, value: counts[`${side}Bytes`] })),
-    ),
-  );
-}
-
-function failed(failures: Map<ErrorCode, number>): Metric {
-  return counter(
-    'depotd_forge_failures_total',
-    'Requests that the proxy itself refused or failed.',
-    [...failures].map(([error, value]) => ({ labels: { error }, value })),
-  );
-}
-
-function connections({ open, idle, waiting }: PoolStats): Metric {
-  return gauge(
-    'depotd_forge_connections',
-    'Connections to the forge, and requests that wait for one.',
-    [
-      { labels: { state: 'busy' }, value: open - idle },
-      { labels: { state: 'idle' }, value: idle },
-      { labels: { state: 'waiting' }, value: waiting },
-    ],
-  );
 }

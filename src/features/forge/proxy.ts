@@ -62,8 +62,10 @@ export function createProxy(
     const { route } = exchange;
     const isPlain =
       !services.credentials.mayLend(request, exchange.target.path) && !mayRetarget(route);
-    if (isPlain) sendPlain(services, exchange);
-    else {
+    if (isPlain) {
+      exchange.block = outgoingBlock(request);
+      send(services, exchange, undefined);
+    } else {
       sendPrepared(services, exchange).catch((error: unknown) =>
         fail(services, exchange, {
           code: 'internal',
@@ -86,6 +88,7 @@ interface Exchange {
   block: string;
   body: RequestBody | undefined;
   reply: Reply;
+  /** Ends the call to the forge; until there is one, nothing. */
   cancel: () => void;
   hasFailed: boolean;
 }
@@ -120,20 +123,11 @@ function begin(
     block: '',
     body: bodyOf(request, plan),
     reply,
-    cancel: nothing,
+    cancel: () => undefined,
     hasFailed: false,
   };
   response.once('close', () => finish(services, exchange, startedAt));
   return exchange;
-}
-
-function nothing(): void {
-  // There is no call to the forge yet.
-}
-
-function sendPlain(services: Services, exchange: Exchange): void {
-  exchange.block = outgoingBlock(exchange.request);
-  send(services, exchange, undefined);
 }
 
 /** Sends the request on. @param change of the target branch that it asks for */

@@ -126,12 +126,14 @@ function expressionOf(pattern: string): RegExp {
 /** Methods passed on: not CONNECT, which makes a tunnel, nor TRACE, which would show the token. */
 const PASSED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-const READING_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /** Whether an operation that is not documented may be reached. */
 function isExposed(expose: Expose, method: string, path: string): boolean {
   if (expose === 'all') return PASSED_METHODS.has(method);
-  return expose === 'read' && READING_METHODS.has(method) && !isAdminPath(path);
+  return expose === 'read' && isReading(method) && !isAdminPath(path);
+}
+
+export function isReading(method: string | undefined): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
 /**
@@ -155,7 +157,7 @@ function groupOf(segments: string[]): string {
   return (segments[0] === 'repos' ? segments[3] : segments[0]) ?? '';
 }
 
-function segmentsOf(path: string): string[] {
+export function segmentsOf(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '');
 }
 

@@ -68,7 +68,8 @@ function isBelow(target: string, root: string): boolean {
   return next === '' || next === '/' || next === '?';
 }
 
-function splitQuery(text: string): [string, string] {
+/** @returns the path, and the query with its question mark */
+export function splitQuery(text: string): [string, string] {
   const mark = text.indexOf('?');
   return mark === -1 ? [text, ''] : [text.slice(0, mark), text.slice(mark)];
 }

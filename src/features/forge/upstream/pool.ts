@@ -1,3 +1,4 @@
+import { isReading } from '../routes.ts';
 import type { Call, CallFailure, ResponseSink } from './call.ts';
 import { createConnection, type Connection, type ConnectionOwner } from './upstream-connection.ts';
 
@@ -156,7 +157,7 @@ function mayRetry({ call, isRetry, isOver }: Ticket, { isStale }: CallFailure): 
 }
 
 function isRepeatable({ method, body }: Call): boolean {
-  return body === undefined && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS');
+  return body === undefined && isReading(method);
 }
 
 /** One turn of the event loop ends this reading, the second comes after all were looked at. */

@@ -41,8 +41,7 @@ export function createUpload({ body, socket, moved }: UploadOptions) {
    * sends is thrown away.
    */
   const stop = (): void => {
-    source.off('data', pass);
-    source.off('end', ended);
+    source.off('data', pass).off('end', ended);
     socket.off('drain', drained);
     // A caller whose body nobody reads would hang on a connection that it wants to use again.
     source.resume();
@@ -51,8 +50,7 @@ export function createUpload({ body, socket, moved }: UploadOptions) {
   if (prefix !== undefined && prefix.length > 0) write(prefix);
   if (source.readableEnded) ended();
   else {
-    source.on('data', pass);
-    source.on('end', ended);
+    source.on('data', pass).on('end', ended);
     socket.on('drain', drained);
     // The caller's request may have been paused by whoever read ahead.
     source.resume();
