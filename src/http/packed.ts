@@ -30,12 +30,15 @@ export async function packed({ headers: asked }: Request, answer: Response): Pro
  * text: a program that reads none mostly sends none. @param header empty if there is none
  */
 export function acceptsGzip(header: string): boolean {
-  const weights = new Map(
-    header.split(',').map((entry) => {
-      const [coding = '', ...parameters] = entry.split(';').map((text) => text.trim());
-      const weight = parameters.find((text) => /^q=/i.test(text))?.slice(2);
-      return [coding.toLowerCase(), weight === undefined ? 1 : Number(weight)];
-    }),
-  );
+  const weights = new Map(weightsIn(header.toLowerCase()));
   return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0;
+}
+
+/** What a header such as Accept-Language prefers, and how much (RFC 9110, section 12.4.2). */
+export function weightsIn(header: string): [name: string, weight: number][] {
+  return header.split(',').map((entry) => {
+    const [name = '', ...parameters] = entry.split(';').map((text) => text.trim());
+    const weight = parameters.find((text) => /^q=/i.test(text))?.slice(2);
+    return [name, Number(weight ?? 1)];
+  });
 }

@@ -13,7 +13,7 @@ export interface AttemptSource {
   limits: Limits;
   /** Does not stand behind strangers. */
   isTrusted: boolean;
-  /** Whom it stands in line with. */
+  /** Whom it stands in line with: each client has its turn, however often another one asks. */
   client: string;
 }
 
@@ -45,8 +45,8 @@ export async function attemptSource(
     isTrusted: true,
     client: own.key,
   });
-  if (session !== undefined) return trusted(limit(`user ${session.user}`, MOST_WRONG));
-  if (isRoot(client)) return trusted(limit('root', MOST_WRONG_OF_ROOT));
+  if (session !== undefined) return trusted({ key: `user ${session.user}`, most: MOST_WRONG });
+  if (isRoot(client)) return trusted({ key: 'root', most: MOST_WRONG_OF_ROOT });
   const limits =
     client.via === 'loopback'
       ? loopbackLimits(client, await peerUsers(socketOf(context) ?? {}))
@@ -64,17 +64,13 @@ export function isRoot({ socketPath, isForwarded }: Client): boolean {
 function loopbackLimits({ address, isForwarded }: Client, userId: number | undefined): Limits {
   const user = `local ${userId ?? 'unknown'}`;
   return [
-    limit(`${user} as ${networkOf(address)}`, MOST_WRONG),
-    limit(`${user} ${isForwarded ? 'for others' : 'itself'}`, MOST_WRONG_A_USER),
+    { key: `${user} as ${networkOf(address)}`, most: MOST_WRONG },
+    { key: `${user} ${isForwarded ? 'for others' : 'itself'}`, most: MOST_WRONG_A_USER },
   ];
 }
 
 function networkLimits({ address }: Client): Limits {
   const site = networkOf(address, 48);
-  const own = limit(networkOf(address), MOST_WRONG);
-  return site === address ? [own] : [own, limit(site, MOST_WRONG_A_SITE)];
-}
-
-function limit(key: string, most: number): Limit {
-  return { key, most };
+  const own = { key: networkOf(address), most: MOST_WRONG };
+  return site === address ? [own] : [own, { key: site, most: MOST_WRONG_A_SITE }];
 }

@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import { replaceFile } from '../../device/durable-file.ts';
 import { createConcurrencyLimit, type ConcurrencyLimit } from '../../device/concurrency-limit.ts';
-
-/** Where somebody who gives a password stands in line. */
-interface Asker {
-  /** Does not stand behind strangers. */
-  isTrusted: boolean;
-  /** Each client has its turn, however often another one asks. */
-  client: string;
-}
+import type { AttemptSource } from './attempt-source.ts';
 
 interface Hash {
   /** scrypt's N, r and p (RFC 7914). */
@@ -53,7 +46,10 @@ export function createPassword(stateDir: string) {
   return {
     isSet: async (): Promise<boolean> => (await readHashFile(file)) !== undefined,
     /** false if none is set. Takes a good part of a second. */
-    matches: (text: string, { isTrusted, client }: Asker): Promise<boolean> =>
+    matches: (
+      text: string,
+      { isTrusted, client }: Pick<AttemptSource, 'isTrusted' | 'client'>,
+    ): Promise<boolean> =>
       (isTrusted ? limits.trusted : limits.strangers)(async () => {
         for (;;) {
           const line = await readHashFile(file);
@@ -98,15 +94,11 @@ const HASH_FORM = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([\w-]{16,})\$([\w-
 
 /** @throws DepotError unavailable */
 function needHash(line: string, file: string): Hash {
-  const hash = parseHash(line);
-  if (hash !== undefined) return hash;
-  const message = `cannot check the password: ${file} is damaged; remove it and set a new one`;
-  throw new DepotError('unavailable', message);
-}
-
-function parseHash(line: string): Hash | undefined {
   const [, cost, blockSize, parallelization, salt = '', key = ''] = HASH_FORM.exec(line) ?? [];
-  if (cost === undefined) return undefined;
+  if (cost === undefined) {
+    const message = `cannot check the password: ${file} is damaged; remove it and set a new one`;
+    throw new DepotError('unavailable', message);
+  }
   return {
     cost: Number(cost),
     blockSize: Number(blockSize),

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
+import { weightsIn } from '../../http/packed.ts';
 import { clientOf, isBehindTls } from '../../http/peer.ts';
 import { mostCharacters } from '../../http/parameter-schemas.ts';
 import { json, Refusal } from '../../http/respond.ts';
@@ -189,12 +190,8 @@ export function pageLanguage({ url, headers }: Request): string {
 
 /** Best first (RFC 9110, section 12.5.4). */
 function preferredLanguages(header: string): string[] {
-  const ranges = header.split(',').map((range) => {
-    const [tag = '', weight] = range.split(/;\s*q=/i);
-    return { tag: tag.trim(), weight: Number(weight ?? 1) };
-  });
-  return ranges
-    .filter(({ weight }) => weight > 0)
-    .sort((one, other) => other.weight - one.weight)
-    .map(({ tag }) => tag);
+  return weightsIn(header)
+    .filter(([, weight]) => weight > 0)
+    .sort(([, one], [, other]) => other - one)
+    .map(([tag]) => tag);
 }
