@@ -18,7 +18,6 @@ import { isEnded, newId } from '../../jobs/job.ts';
 import { whenEnded } from '../../jobs/when-ended.ts';
 import { readAppList } from './app-list.ts';
 import type { FeatureContext } from '../feature.ts';
-import { sentFiles } from './sent-files.ts';
 import type { IstoreSettings } from './istore-settings.ts';
 
 /** The sets of depotd. */
@@ -205,6 +204,7 @@ async function restoreSent(tools: BackupRouteTools, { context, session }: ApiReq
   await (await openPrivateFolder(tools.paths.uploadDir)).close();
   // What is sent lies in memory on OpenWrt, which others need, too.
   const room = Math.min(MOST_BYTES, (await freeBytesOf(tools.paths.uploadDir)) / 2);
+  const tooLarge = () => new DepotError('too_large', 'cannot take the backup: it is too large');
   sentFiles.add(name);
   try {
     await receiveFile(incoming, {
@@ -221,8 +221,15 @@ async function restoreSent(tools: BackupRouteTools, { context, session }: ApiReq
   }
 }
 
-function tooLarge(): DepotError {
-  return new DepotError('too_large', 'cannot take the backup: it is too large');
+/** The names of those that are being taken: a request may come ahead of the sweep. */
+const sentFiles = new Set<string>();
+
+/** Removes the backups that a daemon that was killed had taken: they lie in memory. */
+export async function sweepSentFiles(uploadDir: string): Promise<void> {
+  for (const name of await readdir(uploadDir).catch(() => [])) {
+    if (!/^[0-9a-f]{32}\.restore$/.test(name) || sentFiles.has(name)) continue;
+    await rm(join(uploadDir, name), { force: true }).catch(() => undefined);
+  }
 }
 
 /** What depotd's reader says of a foreign file; iStore's page is told the second in its place. */

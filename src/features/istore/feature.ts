@@ -1,10 +1,9 @@
 import { metaPackageOf } from '../../package-management/names.ts';
 import type { PackageTools } from '../../package-management/package-tools.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import { istoreBackupRoutes, type Backups } from './backup-routes.ts';
+import { istoreBackupRoutes, sweepSentFiles, type Backups } from './backup-routes.ts';
 import { readLegacy } from './legacy.ts';
 import { istoreRoutes } from './routes.ts';
-import { sweepSentFiles } from './sent-files.ts';
 import { createIstoreSettings } from './istore-settings.ts';
 
 /** iStore's own page on depotd, and what comes from iStore. */
@@ -18,7 +17,7 @@ export function createIstoreFeature(
   const settings = createIstoreSettings(paths);
   // The page offers the folder that was chosen last.
   queue.onChange(({ state, kind, params: { path } }) => {
-    if (state !== 'queued' || path === undefined || !FOLDER_KINDS.includes(kind)) return;
+    if (state !== 'queued' || path === undefined || !['install', 'autoconf'].includes(kind)) return;
     settings.write('last_path', path).catch((error: unknown) => {
       log.warn({ error }, 'the folder for apps could not be remembered');
     });
@@ -42,5 +41,3 @@ export function createIstoreFeature(
     ],
   };
 }
-
-const FOLDER_KINDS = ['install', 'autoconf'];
