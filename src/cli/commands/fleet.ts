@@ -1,7 +1,7 @@
 import { DepotError } from '../../errors.ts';
 import { flagIn, memberIn, numberIn, textIn } from '../answer-fields.ts';
 import type { CommandContext } from '../command-context.ts';
-import { bytesText, formatFields, formatTime } from '../terminal/table.ts';
+import { formatFields, formatTime, sizeIn } from '../terminal/table.ts';
 
 /** The fleet server and its action, after a change of them if one is asked for. */
 export async function showFleet(context: CommandContext): Promise<number> {
@@ -48,10 +48,8 @@ function fieldsOf(status: unknown): [string, string][] {
 }
 
 function bytesIn(action: unknown): string {
-  const [done, total] = [numberIn(action, 'downloaded_bytes'), numberIn(action, 'total_bytes')];
-  return done === undefined || total === undefined
-    ? ''
-    : `${bytesText(done)} of ${bytesText(total)}`;
+  const [done, total] = [sizeIn(action, 'downloaded_bytes'), sizeIn(action, 'total_bytes')];
+  return done === '' || total === '' ? '' : `${done} of ${total}`;
 }
 
 function timeIn(body: unknown, name: string): string {

@@ -1,10 +1,9 @@
 import { DepotError } from '../../errors.ts';
-import { flagIn, textIn } from '../answer-fields.ts';
+import { flagIn, listIn, numberIn, textIn } from '../answer-fields.ts';
 import { printFields, printRows, type CommandContext } from '../command-context.ts';
 import { listItems } from './search.ts';
 import { formatSpan, formatTime } from '../terminal/table.ts';
 import { listTasks, shortId, type Task } from '../task.ts';
-import { readUploads } from '../upload-records.ts';
 
 /** The installed apps, by name. */
 export async function listApps(context: CommandContext): Promise<number> {
@@ -17,7 +16,9 @@ export async function listApps(context: CommandContext): Promise<number> {
   }
   return printRows(context, apps, {
     headings: ['NAME', 'VERSION', 'INSTALLED', 'TITLE'],
-    rows: apps.map((app) => appRow(app, output.look.word)).sort(byFirst),
+    rows: apps
+      .map((app) => appRow(app, output.look.word))
+      .sort(([one = ''], [other = '']) => (one < other ? -1 : 1)),
     none: 'no apps are installed',
   });
 }
@@ -28,10 +29,6 @@ function appRow(app: unknown, word: (text: string) => string): string[] {
   const fault = broken === true ? word(' (its description cannot be read)') : '';
   const title = `${textIn(app, 'title')}${fault}`;
   return [textIn(app, 'name'), version, typeof time === 'number' ? formatTime(time) : '', title];
-}
-
-function byFirst([one = '']: string[], [other = '']: string[]): number {
-  return one < other ? -1 : 1;
 }
 
 type Field = readonly [string, string];
@@ -96,10 +93,14 @@ export async function showToken({ client, output, invocation }: CommandContext):
 
 /** The files that were sent and installed. */
 export async function listUploads(context: CommandContext): Promise<number> {
-  const uploads = await readUploads(context.client);
+  const uploads = listIn(await context.client.get('admin/store/run_records'), 'records');
   return printRows(context, uploads, {
     headings: ['UPLOAD', 'INSTALLED', 'FILE'],
-    rows: uploads.map(({ id, ts, file }) => [shortId(id), formatTime(ts), file]),
+    rows: uploads.map((upload) => [
+      shortId(textIn(upload, 'id')),
+      formatTime(numberIn(upload, 'ts') ?? 0),
+      textIn(upload, 'file'),
+    ]),
     none: 'no uploaded file is installed',
   });
 }

@@ -3,7 +3,7 @@ import type { Client } from '../daemon-client.ts';
 import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { isWhole, planQuery } from './plan.ts';
-import { bytesText, formatFields, formatTable, formatTime } from '../terminal/table.ts';
+import { bytesText, formatFields, formatTable, formatTime, sizeIn } from '../terminal/table.ts';
 import { shortId } from '../task.ts';
 
 /** The most that the daemon gives at once. */
@@ -82,16 +82,13 @@ async function printNames({ client, output, invocation }: CommandContext): Promi
     });
     const found = listIn(answer, 'items').map((item) => textIn(item, 'name'));
     names.push(...found.filter((name) => name.startsWith(start)));
-    if (found.length < MOST_ITEMS || !isSoFar(found.at(-1), start)) break;
+    const isSoFar = found.at(-1)?.toLowerCase().startsWith(start.toLowerCase()) === true;
+    if (found.length < MOST_ITEMS || !isSoFar) break;
   }
   const sorted = [...new Set(names)].sort();
   if (invocation.given.has('json')) await output.printJson(sorted);
   else await output.print(sorted.map((name) => `${name}\n`).join(''));
   return 0;
-}
-
-function isSoFar(last: string | undefined, start: string): boolean {
-  return last?.toLowerCase().startsWith(start.toLowerCase()) === true;
 }
 
 function firstItems(client: Client, parameters: Parameters): Promise<unknown> {
@@ -171,8 +168,7 @@ function stateOf(item: unknown): string {
 /** Of an app that is not installed `info` and `plan` tell what it takes. */
 function sizeOf(item: unknown): string {
   if (textIn(item, 'kind') === 'app' && textIn(item, 'installed_version') === '') return '';
-  const bytes = numberIn(item, 'installed_bytes') ?? numberIn(item, 'download_bytes');
-  return bytes === undefined ? '' : bytesText(bytes);
+  return sizeIn(item, 'installed_bytes') || sizeIn(item, 'download_bytes');
 }
 
 /** All that is known of one app or package. */
@@ -242,9 +238,4 @@ function versionText(version: unknown): string {
 
 function alternatives(names: unknown): string {
   return Array.isArray(names) ? names.map(String).join(' or ') : '';
-}
-
-function sizeIn(body: unknown, name: string): string {
-  const bytes = numberIn(body, name);
-  return bytes === undefined ? '' : bytesText(bytes);
 }

@@ -1,7 +1,7 @@
 import { VERSION } from '../../config/environment.ts';
 import { listIn, memberIn, numberIn, textIn, textsIn } from '../answer-fields.ts';
 import { printFields, printRows, type CommandContext } from '../command-context.ts';
-import { bytesText, formatSpan, formatTable } from '../terminal/table.ts';
+import { bytesText, formatSpan, formatTable, sizeIn } from '../terminal/table.ts';
 
 /** What is wrong with the device. */
 export async function diagnose({ client, output, invocation }: CommandContext): Promise<number> {
@@ -50,10 +50,6 @@ export async function showDevice(context: CommandContext): Promise<number> {
   ]);
 }
 
-function sizeIn(body: unknown, name: string): string {
-  return bytesText(numberIn(body, name) ?? 0);
-}
-
 /** Devices with a file system or a mount. */
 export async function listDisks(context: CommandContext): Promise<number> {
   const data = memberIn(await context.client.get('admin/system/disks'), 'data') ?? {};
@@ -61,10 +57,8 @@ export async function listDisks(context: CommandContext): Promise<number> {
     textIn(disk, 'dev'),
     textIn(disk, 'type'),
     ownSizeText(textIn(disk, 'size')),
-    ...['used_bytes', 'free_bytes'].map((name) => {
-      const bytes = numberIn(disk, name);
-      return bytes === undefined ? '' : bytesText(bytes);
-    }),
+    sizeIn(disk, 'used_bytes'),
+    sizeIn(disk, 'free_bytes'),
     textIn(disk, 'label'),
     textsIn(disk, 'mounts').join(', ') || textIn(disk, 'mount'),
   ]);

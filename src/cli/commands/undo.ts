@@ -1,9 +1,9 @@
 import { DepotError } from '../../errors.ts';
+import { listIn, textIn } from '../answer-fields.ts';
 import type { Client } from '../daemon-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { Parameters } from '../http-call.ts';
 import { findTask, listTasks, shortId } from '../task.ts';
-import { findUpload } from '../upload-records.ts';
 
 /** What is asked of the daemon. */
 interface Undone {
@@ -28,6 +28,24 @@ export async function findUndone(client: Client, name: string): Promise<Undone> 
     return { operation: 'undo', parameters: { task_id: id } };
   }
   return { operation: 'unrun', parameters: { id: await findUpload(client, name) } };
+}
+
+/** The id of an upload's record. @throws DepotError not_found; bad_request if several begin so */
+async function findUpload(client: Client, start: string): Promise<string> {
+  const records = listIn(await client.get('admin/store/run_records'), 'records');
+  const ids = records.map((record) => textIn(record, 'id'));
+  const [first, second] = ids.filter((id) => id.startsWith(start));
+  if (first === undefined) {
+    throw new DepotError(
+      'not_found',
+      `cannot find ${start}: "depotctl jobs" lists tasks, "depotctl uploads" what was sent`,
+    );
+  }
+  if (second !== undefined) {
+    const message = `cannot tell which upload ${start} is: ${first}, ${second}`;
+    throw new DepotError('bad_request', message);
+  }
+  return first;
 }
 
 /** What was asked for with --confirm stays. */

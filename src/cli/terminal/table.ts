@@ -1,3 +1,4 @@
+import { numberIn } from '../answer-fields.ts';
 import { inert } from './others-text.ts';
 import { shadeOf, type Paint, type Shade } from './paint.ts';
 import { hanging, padTo, widthOf, wrap } from './width.ts';
@@ -135,6 +136,12 @@ export function formatSpan(seconds: number): string {
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+/** The size that a field of an answer has; empty if there is none. */
+export function sizeIn(body: unknown, name: string): string {
+  const bytes = numberIn(body, name);
+  return bytes === undefined ? '' : bytesText(bytes);
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
