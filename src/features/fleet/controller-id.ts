@@ -9,7 +9,7 @@ import { DepotError } from '../../errors.ts';
  */
 export async function expandControllerId(wanted: string, paths: DevicePaths): Promise<string> {
   let id = wanted;
-  for (const [variable, read] of VARIABLES) {
+  for (const [variable, read] of Object.entries(READERS)) {
     if (!id.includes(variable)) continue;
     const value = await read(paths);
     if (value === undefined) {
@@ -21,12 +21,8 @@ export async function expandControllerId(wanted: string, paths: DevicePaths): Pr
 }
 
 type DevicePaths = Pick<Paths, 'onDevice'>;
-type Reader = (paths: DevicePaths) => Promise<string | undefined>;
-export const ID_VARIABLES = ['%mac', '%serial'] as const;
-const VARIABLES: readonly [(typeof ID_VARIABLES)[number], Reader][] = [
-  ['%mac', readMac],
-  ['%serial', readSerial],
-];
+const READERS = { '%mac': readMac, '%serial': readSerial };
+export const ID_VARIABLES = Object.keys(READERS);
 
 /** MAC address on the device's label, else of its first port: 12 hexadecimal digits. */
 export async function readMac({ onDevice }: DevicePaths): Promise<string | undefined> {

@@ -18,10 +18,8 @@ export async function createFleetFeature(
 ): Promise<Feature> {
   const { config, queue } = context;
   const settings = (): FleetSettings => valuesOf(config(), FLEET_SECTION);
-  const controllerId = async (of = settings()): Promise<string> => {
-    const { controller_id: wanted } = of;
-    return wanted === '' ? deviceId() : expandControllerId(wanted, context.paths);
-  };
+  const controllerId = async ({ controller_id: wanted } = settings()): Promise<string> =>
+    wanted === '' ? deviceId() : expandControllerId(wanted, context.paths);
   let opened: OpenFleet | undefined;
   const inUse = (): OpenFleet | undefined => (settings().server === '' ? undefined : opened);
   let overview: Overview | undefined;

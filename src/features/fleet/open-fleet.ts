@@ -28,9 +28,6 @@ interface FleetOptions {
   checks: Fleet['checks'];
 }
 
-/** Kinds of jobs whose ends are to be reported. */
-const JOBS = [FLEET_JOB, SELF_UPGRADE_JOB];
-
 /** All of the fleet that is loaded once there is a server, or a job of one. */
 export async function openFleet(
   context: FeatureContext,
@@ -67,7 +64,7 @@ export async function openFleet(
   };
   const agent = createAgent(fleet);
   const stopWatching = queue.onChange(({ kind, state }) => {
-    if (JOBS.includes(kind) && isEnded(state)) agent.wake();
+    if ([FLEET_JOB, SELF_UPGRADE_JOB].includes(kind) && isEnded(state)) agent.wake();
   });
   const jobTools: FleetJobTools = {
     ...fleet,

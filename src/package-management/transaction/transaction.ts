@@ -206,7 +206,7 @@ export interface ChangeWork {
   removesWhatCame?: boolean;
   /** Whether a repair puts back what was replaced; `half`: as far as it is half installed. */
   putsBack?: boolean | 'half';
-  choose: (context: StepContext) => Promise<void>;
+  choose: (context: StepContext) => Promise<void> | undefined;
   behindChoice?: readonly Step[];
   /** What is replaced, if it is more than the verb does to the names. */
   replaces?: (context: StepContext) => PackageChange;

@@ -29,15 +29,12 @@ export function createAgent(fleet: Fleet, random = Math.random) {
   let isClosed = false;
 
   const isActive = (): boolean => !isClosed && memory.isOn() && settings().server !== '';
-  let dueAt = 0;
-  const planNext = (ms: number): void => {
-    dueAt = dueMs(known, ms);
-    known.nextPollMs = dueAt;
-  };
+  const dueAt = (): number => known.nextPollMs ?? 0;
+  const planNext = (ms: number): void => void (known.nextPollMs = dueMs(known, ms));
   const arm = (): void => {
     clearTimeout(timer);
     if (!isActive()) return;
-    const untilPoll = Math.max(0, dueAt - nowMs());
+    const untilPoll = Math.max(0, dueAt() - nowMs());
     const pause = isAtWork(fleet) ? Math.min(untilPoll, PROGRESS_MS) : untilPoll;
     timer = setTimeout(() => void run('timer'), pause);
   };
@@ -45,12 +42,12 @@ export function createAgent(fleet: Fleet, random = Math.random) {
     (last = last
       .then(async () => {
         if (!isActive()) return;
-        const isDue = why === 'asked' || nowMs() >= dueAt - EARLY_MS;
-        const plannedFor = dueAt;
+        const isDue = why === 'asked' || nowMs() >= dueAt() - EARLY_MS;
+        const plannedFor = dueAt();
         const { polledMs } = known;
         const isGood = await exchangeOnce(fleet, { isDue, isWoken: why === 'woken' });
         // A reload or a switch may have planned the next one meanwhile.
-        if ((known.polledMs !== polledMs || !isGood) && dueAt === plannedFor) {
+        if ((known.polledMs !== polledMs || !isGood) && dueAt() === plannedFor) {
           planNext(pauseMs(scheduleOf(fleet), random));
         }
         if (isGood) await memory.keep();
@@ -78,7 +75,9 @@ export function createAgent(fleet: Fleet, random = Math.random) {
     },
     /** An exchange as soon as the one under way is over. Resolves when it is over. */
     pollNow: async (): Promise<void> => {
-      assertOn(memory.isOn());
+      if (!memory.isOn()) {
+        throw new DepotError('unavailable', 'cannot poll: the fleet is switched off');
+      }
       // The owner has mended something, maybe.
       if (known.fetchFailure !== undefined) known.fetchFailure.againMs = 0;
       await run('asked');
@@ -87,7 +86,7 @@ export function createAgent(fleet: Fleet, random = Math.random) {
     wake: (): void => void run('woken'),
     /** Moves the next exchange ahead to when a failed download may be tried again. */
     replan: (): void => {
-      planNext(Math.max(0, dueAt - nowMs()));
+      planNext(Math.max(0, dueAt() - nowMs()));
       arm();
     },
     switchTo: async (wanted: boolean): Promise<void> => {
@@ -125,10 +124,6 @@ function adoptOptions(fleet: Fleet, from: FleetSettings, isOn: boolean): () => P
   known.looked = undefined;
   const isBack = (): boolean => !isOn || settings().server !== '';
   return leaving(fleet, from, isBack);
-}
-
-function assertOn(isOn: boolean): void {
-  if (!isOn) throw new DepotError('unavailable', 'cannot poll: the fleet is switched off');
 }
 
 function scheduleOf({ known, settings }: Fleet): Schedule {

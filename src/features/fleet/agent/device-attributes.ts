@@ -45,7 +45,7 @@ export async function configData(fleet: Fleet, drift: string): Promise<Record<st
 
 async function hardwareOf({ paths, settings }: Fleet): Promise<[string, string][]> {
   const { report_addresses: hasAddresses } = settings();
-  const release = await releaseOf(paths.onDevice('/etc/openwrt_release'));
+  const release = await readRelease(paths);
   return [
     ['hostname', await firstLine(paths.onDevice('/proc/sys/kernel/hostname'))],
     ['model', await firstLine(paths.onDevice('/tmp/sysinfo/model'))],
@@ -102,9 +102,9 @@ async function packagesOf({ manager, settings }: Fleet): Promise<[string, string
   ];
 }
 
-/** `DISTRIB_ID='OpenWrt'`, one a line. */
-async function releaseOf(path: string): Promise<Map<string, string>> {
-  const text = await readFile(path, 'utf8').catch(() => '');
+/** What /etc/openwrt_release says: `DISTRIB_ID='OpenWrt'`, one a line. */
+export async function readRelease({ onDevice }: Fleet['paths']): Promise<Map<string, string>> {
+  const text = await readFile(onDevice('/etc/openwrt_release'), 'utf8').catch(() => '');
   const lines = [...text.matchAll(/^([A-Z_]+)=(['"]?)(.*?)\2$/gm)];
   return new Map(lines.map(([, name = '', , value = '']) => [name, value]));
 }

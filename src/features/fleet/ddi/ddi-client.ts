@@ -66,10 +66,8 @@ export function createDdiClient(address: Address, connection: Connection) {
       const { id, confirmation } = await read(pathOfLink(link, address), confirmationSchema);
       return { id, deployment: confirmation };
     },
-    cancel: async (link: string) => {
-      const { id, cancelAction } = await read(pathOfLink(link, address), cancelSchema);
-      return { id, stopId: cancelAction.stopId };
-    },
+    cancel: async (link: string) =>
+      (await read(pathOfLink(link, address), cancelSchema)).cancelAction,
     download: (link: string, from: number, signal: AbortSignal) =>
       connection.open(pathOfLink(link, address), from, signal),
     report: (id: string, feedback: Feedback) =>

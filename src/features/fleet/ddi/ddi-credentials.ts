@@ -17,8 +17,8 @@ export async function readCredentials(settings: FleetSettings): Promise<Credenti
     authorization:
       token === '' ? undefined : authorizationOf(await readSecret('token_file', token)),
     tls: {
-      ...(ca === '' ? {} : { ca: await read('ca_file', ca) }),
-      ...(cert === '' ? {} : { cert: await read('cert_file', cert) }),
+      ...(ca === '' ? {} : { ca: await readNamed('ca_file', ca) }),
+      ...(cert === '' ? {} : { cert: await readNamed('cert_file', cert) }),
       ...(key === '' ? {} : { key: await readSecret('cert_key_file', key) }),
     },
   };
@@ -33,7 +33,8 @@ function authorizationOf(text: string): string {
   return `${match[1] ?? 'TargetToken'} ${match[2] ?? ''}`;
 }
 
-async function read(option: string, path: string): Promise<string> {
+/** The file that an option of the fleet's names. @throws DepotError unavailable */
+export async function readNamed(option: string, path: string): Promise<string> {
   return readFile(path, 'utf8').catch((error: unknown) => {
     throw unusable(option, reasonOf(error), error);
   });
@@ -50,6 +51,6 @@ async function readSecret(option: string, path: string): Promise<string> {
   return await file.readFile('utf8');
 }
 
-function unusable(option: string, why: string, cause?: unknown): DepotError {
+export function unusable(option: string, why: string, cause?: unknown): DepotError {
   return new DepotError('unavailable', `cannot use fleet.${option}: ${why}`, { cause });
 }

@@ -1,13 +1,6 @@
 /** What a device says of an action; docs/reference/ddi.md has the words and the limits. */
 export interface Feedback {
-  execution:
-    | 'download'
-    | 'downloaded'
-    | 'proceeding'
-    | 'scheduled'
-    | 'rejected'
-    | 'canceled'
-    | 'closed';
+  execution: 'download' | 'downloaded' | 'proceeding' | 'scheduled' | 'rejected' | 'closed';
   /** How the action has ended; default: not yet. */
   finished?: 'success' | 'failure';
   code?: number | undefined;

@@ -64,7 +64,9 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
   };
   return {
     steps: withLimit(tools, task, [
-      beginStep(),
+      plainAct('begin', 'check', (context) => {
+        begun.write(context, { beganAtS: uptime() });
+      }),
       ...updateSteps(tools, work),
       // Done again after a change, it would remember that as what was there before.
       recordedAct('check', 'check', (context) => checkWork(tools, task, context)),
@@ -169,12 +171,6 @@ async function recordEnd(
 
 /** Seconds since the boot: the time of day may jump by years, and another boot ends the job. */
 const begun = slots('the time limit', { beganAtS: v.number() });
-
-function beginStep(): Act {
-  return plainAct('begin', 'check', (context) => {
-    begun.write(context, { beganAtS: uptime() });
-  });
-}
 
 /**
  * Has an action that takes too long stopped, as somebody would stop its task: a script or a program

@@ -88,13 +88,13 @@ async function checkFiles({ downloads, settings }: FleetJobTools, { files, signa
   }
   const keyFile = settings().key_file;
   if (keyFile === '') return;
-  const key = await readVerificationKey(keyFile);
+  const isSigned = await readVerificationKey(keyFile);
   for (const file of files) {
     const signature = signatures.find(({ sha256 }) => sha256 === file.signature);
     const text =
       signature === undefined ? '' : await readFile(downloads.fileOf(signature), 'latin1');
     const signed = text.slice(0, MOST_SIGNATURE_BYTES);
-    if (!key.isSigned(await readFile(downloads.fileOf(file)), signed)) {
+    if (!isSigned(await readFile(downloads.fileOf(file)), signed)) {
       const message = `cannot install ${file.label}: it is not signed with fleet.key_file`;
       throw fleetFailure('forbidden', 'signature', message);
     }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '../../../device/command.ts';
@@ -14,6 +13,7 @@ import {
   type StepContext,
 } from '../../../jobs/plan.ts';
 import { beforeChangeStep } from '../../../package-management/package-tools.ts';
+import { readRelease } from '../agent/device-attributes.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
 import type { FleetJobTools, Task } from './fleet-job-tools.ts';
@@ -109,8 +109,6 @@ async function failureOf(
 
 /** By its release, or by its revision: of snapshots only that differs. */
 async function isRunning({ paths }: FleetJobTools, version: string): Promise<boolean> {
-  const text = await readFile(paths.onDevice('/etc/openwrt_release'), 'utf8').catch(() => '');
-  const [, release] = /^DISTRIB_RELEASE=['"]?([^'"\n]*)/m.exec(text) ?? [];
-  const [, revision] = /^DISTRIB_REVISION=['"]?([^'"\n]*)/m.exec(text) ?? [];
-  return release === version || revision === version;
+  const release = await readRelease(paths);
+  return [release.get('DISTRIB_RELEASE'), release.get('DISTRIB_REVISION')].includes(version);
 }

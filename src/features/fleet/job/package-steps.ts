@@ -28,10 +28,17 @@ import {
   type Task,
 } from './fleet-job-tools.ts';
 
-/** Each change is a transaction: package files, then names from feeds, then programs. */
+/** Each change is a transaction, if there is room: files, then names from feeds, then programs. */
 export function packageSteps(tools: FleetJobTools, { work, key }: Task): Step[] {
   const phase = (name: string, change: ChangeWork): Step[] =>
-    transaction(tools, name, { ...change, behindChoice: [keepStep(tools, change, key)] }).steps;
+    transaction(tools, name, {
+      ...change,
+      choose: async (context) => {
+        await tools.manager.around.needSpace('do the action');
+        await change.choose(context);
+      },
+      behindChoice: [keepStep(tools, change, key)],
+    }).steps;
   const packages = work.files.filter(({ kind }) => kind === 'package');
   const programs = work.files.filter(({ kind }) => kind === 'program');
   return [
@@ -60,10 +67,6 @@ function keepStep(
   });
 }
 
-function needSpace({ manager }: FleetJobTools): Promise<void> {
-  return manager.around.needSpace('do the action');
-}
-
 function fileWork(tools: FleetJobTools, index: number): ChangeWork {
   const { manager } = tools;
   const fileIn = (job: Remembering) => {
@@ -74,8 +77,7 @@ function fileWork(tools: FleetJobTools, index: number): ChangeWork {
   return {
     verb: 'install',
     purpose: 'install what the action brings',
-    choose: async (context) => {
-      await needSpace(tools);
+    choose: (context) => {
       const { path, name } = fileIn(context);
       chosen.write(context, { names: [], file: { path, name } });
       context.show(manager.commands.shown({ verb: 'install', names: [name] }));
@@ -94,14 +96,12 @@ function fileWork(tools: FleetJobTools, index: number): ChangeWork {
   };
 }
 
-function installWork(tools: FleetJobTools): ChangeWork {
+function installWork({ manager }: FleetJobTools): ChangeWork {
   return {
     verb: 'install',
     purpose: 'install what the action names',
-    choose: async (context) => {
-      await needSpace(tools);
-      const names = readFound(context).install;
-      remember(context, tools.manager, { verb: 'install', names });
+    choose: (context) => {
+      remember(context, manager, { verb: 'install', names: readFound(context).install });
     },
     judge: judgeInstall,
   };
@@ -113,7 +113,6 @@ function upgradeWork(tools: FleetJobTools, { upgrade }: Work): ChangeWork {
     verb: 'upgrade',
     purpose: `upgrade ${upgrade.join(', ')}`,
     choose: async (context) => {
-      await needSpace(tools);
       const database = await manager.installed();
       const asked = upgrade
         .flatMap((name) => packagesNamed(name).reverse())
@@ -130,7 +129,6 @@ function removeWork(tools: FleetJobTools, { remove }: Work): ChangeWork {
     verb: 'remove',
     purpose: `remove ${remove.join(', ')}`,
     choose: async (context) => {
-      await needSpace(tools);
       const database = await tools.manager.installed();
       const targets = remove.flatMap(packagesNamed).filter((name) => isPresent(database.get(name)));
       const names = removalSet(database, targets, await tools.manager.imagePackages());
@@ -145,8 +143,7 @@ function programWork(tools: FleetJobTools, file: WorkFile): ChangeWork {
     verb: 'install',
     purpose: `run ${file.label}`,
     isForeign: true,
-    choose: async (context) => {
-      await needSpace(tools);
+    choose: (context) => {
       chosen.write(context, { names: [] });
       context.show(`run ${file.label}`);
       rememberProgram(context, file.label);

@@ -30,10 +30,8 @@ export async function openRecords(folder: string) {
   const all = (): ActionRecord[] => [...known.values()];
   const prune = async (): Promise<void> => {
     const over = all().filter((record) => !isOpen(record) && record.from !== '');
-    const [reported, others] = [
-      over.filter(({ isReported }) => isReported),
-      over.filter(({ isReported }) => !isReported),
-    ];
+    const reported = over.filter(({ isReported }) => isReported);
+    const others = over.filter(({ isReported }) => !isReported);
     const going = reported.slice(0, Math.max(0, known.size - MOST_RECORDS));
     going.push(...others.slice(0, Math.max(0, known.size - going.length - MOST_UNREPORTED)));
     if (going.length === 0) return;

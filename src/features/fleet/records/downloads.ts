@@ -48,10 +48,7 @@ export function createDownloads(folder: string) {
     return await work();
   };
   const size = async (path: string): Promise<number> =>
-    stat(path).then(
-      (entry) => entry.size,
-      () => 0,
-    );
+    (await stat(path).catch(() => undefined))?.size ?? 0;
   return {
     fileOf,
     /** Whether it is there, whole: read and hashed again. */

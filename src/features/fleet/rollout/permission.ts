@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { isSignedBy, parseUsign } from '../../../device/usign.ts';
-import { DepotError, reasonOf } from '../../../errors.ts';
+import { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
+import { readNamed, unusable } from '../ddi/ddi-credentials.ts';
 import type { Chunk } from '../ddi/ddi-schemas.ts';
 import { fleetFailure } from '../failures.ts';
 import type { FleetSettings } from '../options.ts';
@@ -79,35 +79,28 @@ function refused(why: string): DepotError {
   return new DepotError('forbidden', `cannot do the action: ${why}`);
 }
 
-type VerificationKey = Awaited<ReturnType<typeof readVerificationKey>>;
+/** Whether the text is a signature over these bytes, by the owner's key. */
+type Verifier = (content: Uint8Array, signatureFile: string) => boolean;
 
 /** A public key of usign's, the owner's. @throws DepotError unavailable if the file holds none */
-export async function readVerificationKey(path: string) {
-  const unusable = (why: string): DepotError =>
-    new DepotError('unavailable', `cannot use fleet.key_file: ${why}`);
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw unusable(reasonOf(error));
-  });
-  const key = parseUsign('key', text.trim());
-  if (key === undefined) throw unusable('it holds no public key of usign');
-  return {
-    /** Whether the text is a signature over these bytes, by this key. */
-    isSigned: (content: Uint8Array, signatureFile: string): boolean => {
-      const signature = parseUsign('signature', signatureFile.trim());
-      return signature !== undefined && isSignedBy(content, signature, key);
-    },
+export async function readVerificationKey(path: string): Promise<Verifier> {
+  const key = parseUsign('key', (await readNamed('key_file', path)).trim());
+  if (key === undefined) throw unusable('key_file', 'it holds no public key of usign');
+  return (content, signatureFile) => {
+    const signature = parseUsign('signature', signatureFile.trim());
+    return signature !== undefined && isSignedBy(content, signature, key);
   };
 }
 
 /** Each plan is signed as it stands, in metadata of its own. @throws DepotError forbidden */
-export function checkPlanSignatures(chunks: readonly Chunk[], key: VerificationKey): void {
+export function checkPlanSignatures(chunks: readonly Chunk[], isSigned: Verifier): void {
   for (const { name, metadata } of chunks) {
     const valueOf = (wanted: string): string | undefined =>
       metadata.find(({ key: found }) => found === wanted)?.value;
     // Two plans in one module share a signature, so that only one could be signed.
     const plans = metadata.filter(({ key: found }) => found === PLAN_KEY);
     const signature = valueOf(PLAN_SIGNATURE_KEY) ?? '';
-    const isGood = plans.every(({ value }) => key.isSigned(Buffer.from(value), signature));
+    const isGood = plans.every(({ value }) => isSigned(Buffer.from(value), signature));
     if (!isGood) {
       throw fleetFailure(
         'forbidden',
