@@ -32,18 +32,14 @@ export function createCredentials({ tokenFile, session }: CredentialOptions) {
       tokenFile !== '' && request.headers.authorization === undefined && !isAdminPath(path),
     /** @returns the `Authorization`; undefined without a session of this origin; or the refusal */
     lend: async (request: CallerRequest): Promise<string | undefined | Failure> => {
-      const found = isForeign(request) ? undefined : await session(request);
+      // Another origin's page sends it along, and a forge may let that read (Fetch, CORS).
+      const isForeign = foreignSource((name) => request.headers[name]?.toString()) !== undefined;
+      const found = isForeign ? undefined : await session(request);
       if (found === undefined) return undefined;
       const message = isReading(request.method) ? undefined : whyNoChange(request, found);
       return message === undefined ? readToken(tokenFile) : { code: 'forbidden', message };
     },
   };
-}
-
-/** Another origin's page sends the session along, and a forge may let it read (Fetch, CORS). */
-function isForeign({ headers }: CallerRequest): boolean {
-  const valueOf = (name: string): string | undefined => headers[name]?.toString();
-  return foreignSource(valueOf) !== undefined;
 }
 
 function whyNoChange({ headers }: CallerRequest, { mayWrite, token }: PanelSession) {

@@ -11,16 +11,16 @@ import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCredentials, type PanelSession } from './credentials.ts';
 import type { ForgeEvent } from './events.ts';
 import { createFastPath } from './fast-path/fast-path.ts';
-import { createHealth, type ForgeHealth, type HealthRecord } from './health.ts';
+import { createHealth, type ForgeHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import type { ForgeSettings } from './options.ts';
 import { createProxy } from './proxy.ts';
 import { createRouteMatcher } from './routes.ts';
 import { createBodyReader } from './target-change.ts';
 import { createTargetReader } from './target.ts';
-import { parseUpstream, type UpstreamAddress } from './upstream/address.ts';
+import { parseUpstream } from './upstream/address.ts';
 import { createSocketOpener } from './upstream/open-socket.ts';
-import { createPool, type Pool } from './upstream/pool.ts';
+import { createPool } from './upstream/pool.ts';
 
 export interface ForgeOptions {
   settings: ForgeSettings;
@@ -55,7 +55,16 @@ export function createForge({ settings, base, log, publish, session }: ForgeOpti
   const targets = createTargetReader({ path: settings.path, base });
   const metrics = createMetrics();
   const health = createHealth();
-  const pool = openPool(settings, address, health);
+  const authority = settings.ca_file === '' ? undefined : readFileSync(settings.ca_file, 'utf8');
+  const pool = createPool({
+    timeouts: {
+      connectMs: settings.connect_timeout_s * 1000,
+      firstByteMs: settings.first_byte_timeout_s * 1000,
+      idleMs: settings.idle_timeout_s * 1000,
+    },
+    open: createSocketOpener(address, authority),
+    connected: health.reached,
+  });
   let isClosed = false;
   const handle = createProxy({
     address,
@@ -95,17 +104,4 @@ export function createForge({ settings, base, log, publish, session }: ForgeOpti
       pool.close();
     },
   };
-}
-
-function openPool(settings: ForgeSettings, address: UpstreamAddress, health: HealthRecord): Pool {
-  const authority = settings.ca_file === '' ? undefined : readFileSync(settings.ca_file, 'utf8');
-  return createPool({
-    timeouts: {
-      connectMs: settings.connect_timeout_s * 1000,
-      firstByteMs: settings.first_byte_timeout_s * 1000,
-      idleMs: settings.idle_timeout_s * 1000,
-    },
-    open: createSocketOpener(address, authority),
-    connected: health.reached,
-  });
 }

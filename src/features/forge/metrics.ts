@@ -59,8 +59,8 @@ export function createMetrics() {
       const { route, method, status, seconds, requestBytes, responseBytes } = request;
       const counts = countsOf(route, method);
       add(counts.byStatus, STATUS_CLASSES[Math.floor(status / 100)] ?? 'gone');
-      const bucket = bucketOf(seconds);
-      if (bucket < BUCKETS.length) counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + 1;
+      const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
+      if (bucket !== -1) counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + 1;
       counts.count += 1;
       counts.seconds += seconds;
       counts.requestBytes += requestBytes;
@@ -70,13 +70,6 @@ export function createMetrics() {
     recordFailure: (code: ErrorCode): void => add(failures, code),
     report: (pool: PoolStats) => reportOf([...byOperation.values()], failures, pool),
   };
-}
-
-/** @returns the number of buckets if none is long enough */
-function bucketOf(seconds: number): number {
-  let bucket = 0;
-  while (seconds > (BUCKETS[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
-  return bucket;
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key): void {

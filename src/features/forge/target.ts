@@ -18,7 +18,8 @@ export function createTargetReader({ path: root, base }: { path: string; base: s
     path,
     spelling: spellingOf(path),
   }));
-  const locate = (rawTarget: string): Location | undefined => {
+  /** Where the API root ends in a target. */
+  const locate = (rawTarget: string): { mount: string; end: number } | undefined => {
     for (const { mount, path } of mounts) {
       if (isBelow(rawTarget, path)) return { mount, end: path.length };
     }
@@ -45,12 +46,6 @@ export function createTargetReader({ path: root, base }: { path: string; base: s
       return problem ?? { mount: location.mount, path, query: withoutPanelParameters(query) };
     },
   };
-}
-
-/** Where the API root ends in a target. */
-interface Location {
-  mount: string;
-  end: number;
 }
 
 /** The path with any number of slashes for one, as the forge reads it (docs/reference/forge.md). */

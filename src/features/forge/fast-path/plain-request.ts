@@ -86,9 +86,6 @@ function plainHeaders(lines: HeaderLines): Record<string, string> | undefined {
     headers[name] = lines[index + 1] ?? '';
   }
   const isUsual = lines.length <= 2 * MOST_FIELDS && headers['host'] !== undefined;
-  return isUsual && isPlainConnection(headers['connection']) ? headers : undefined;
-}
-
-function isPlainConnection(value: string | undefined): boolean {
-  return value === undefined || /^(?:keep-alive|close)$/i.test(value);
+  const isPlain = /^(?:keep-alive|close)$/i.test(headers['connection'] ?? 'keep-alive');
+  return isUsual && isPlain ? headers : undefined;
 }

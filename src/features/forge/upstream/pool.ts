@@ -170,14 +170,11 @@ function rest(state: State, connection: Connection): void {
 
 function wake(state: State, rested: Connection[]): void {
   for (const connection of rested) {
-    if (state.connections.has(connection)) reuse(state, connection);
+    if (!state.connections.has(connection)) continue;
+    const next = state.waiting.shift();
+    if (next === undefined) state.idle.push(connection);
+    else run(state, next, connection);
   }
-}
-
-function reuse(state: State, connection: Connection): void {
-  const next = state.waiting.shift();
-  if (next === undefined) state.idle.push(connection);
-  else run(state, next, connection);
 }
 
 function forget(state: State, connection: Connection): void {
