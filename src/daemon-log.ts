@@ -30,10 +30,8 @@ function isTextual({ log_format: format }: LogOptions, link: SyslogLink): boolea
   return format === 'auto' ? link !== 'none' : format === 'text';
 }
 
-type Write = (level: number, line: string) => void;
-
 /** Each line reaches syslog with the priority of its level. */
-function createWriter(link: SyslogLink): Write {
+function createWriter(link: SyslogLink): (level: number, line: string) => void {
   const stderr = openOutput(2);
   if (link === 'none') return (_level, line) => stderr.write(`${line}\n`);
   if (link === 'prefix') return (level, line) => stderr.write(`<${priorityOf(level)}>${line}\n`);

@@ -51,7 +51,7 @@ export async function startDaemon(source: ConfigSource) {
   const listeners = createListeners({
     answering: () => answering,
     log,
-    collector: createYoungCollector,
+    collectYoung: createYoungCollector(),
     follow: (socket) => idleExit.follow(socket),
   });
   const idleExit = idleExitOf(() => config.main, { queue, features, log });

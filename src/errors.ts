@@ -22,7 +22,6 @@ export const ERROR_STATUS = {
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
-export type ErrorStatus = (typeof ERROR_STATUS)[ErrorCode];
 
 /** What a caller may branch on beyond the status, and what the owner of the device can do. */
 export interface Explanation {
@@ -38,7 +37,7 @@ export interface Explanation {
  */
 export class DepotError extends Error {
   readonly code: ErrorCode;
-  readonly status: ErrorStatus;
+  readonly status: (typeof ERROR_STATUS)[ErrorCode];
   readonly explanation?: Explanation;
 
   constructor(

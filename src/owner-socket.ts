@@ -14,20 +14,17 @@ export async function openOwnerSocket(
   { listeners, log }: { listeners: Listeners; log: Log },
 ): Promise<void> {
   if (path === '') return;
+  const folder = dirname(path);
   try {
-    await preparePrivateFolder(dirname(path));
+    // A folder that was open to others is not closed and used: who knows what they left in it.
+    if ((await hasEntry(folder)) && !(await isPrivateFolder(folder))) {
+      const message = `cannot use the folder ${folder}: it is not a folder of this user alone`;
+      throw new DepotError('unavailable', message);
+    }
+    // Each folder on the way is root's, too: what was looked at cannot be replaced afterwards.
+    await (await openPrivateFolder(folder)).close();
     await listeners.listenForOwner(path);
   } catch (error) {
     log.warn({ reason: reasonOf(error) }, 'no socket for root: depotctl needs a log-in');
   }
-}
-
-/** A folder that was open to others is not closed and used: who knows what they left in it. */
-async function preparePrivateFolder(folder: string): Promise<void> {
-  if ((await hasEntry(folder)) && !(await isPrivateFolder(folder))) {
-    const message = `cannot use the folder ${folder}: it is not a folder of this user alone`;
-    throw new DepotError('unavailable', message);
-  }
-  // Each folder on the way is root's, too: what was looked at cannot be replaced afterwards.
-  await (await openPrivateFolder(folder)).close();
 }

@@ -59,7 +59,9 @@ export function createConnections(bounds = CONNECTION_BOUNDS) {
     admit: (connection: Connection): boolean => {
       const key = keyOf(connection.address);
       if (!makeRoom(groups, key, bounds)) return false;
-      add(groups, key, connection);
+      const group = groups.get(key) ?? new Set();
+      groups.set(key, group.add(connection));
+      connection.socket.once('close', () => remove(groups, key, connection));
       return true;
     },
     /** Ends the connections that wait for a request. */
@@ -74,12 +76,6 @@ function keyOf(address: string | undefined): string {
 
 /** Connections by network, the oldest first. */
 type Groups = Map<string, Set<Connection>>;
-
-function add(groups: Groups, key: string, connection: Connection): void {
-  const group = groups.get(key) ?? new Set();
-  groups.set(key, group.add(connection));
-  connection.socket.once('close', () => remove(groups, key, connection));
-}
 
 function remove(groups: Groups, key: string, connection: Connection): void {
   const group = groups.get(key);

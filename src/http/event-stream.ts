@@ -59,8 +59,6 @@ export function eventStream(
 }
 
 function format({ event, id, data }: StreamEvent): string {
-  return (
-    `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ` +
-    `${JSON.stringify(data)}\n\n`
-  );
+  const position = id === undefined ? '' : `id: ${id}\n`;
+  return `event: ${event}\n${position}data: ${JSON.stringify(data)}\n\n`;
 }

@@ -34,14 +34,10 @@ export function readForm(incoming: IncomingMessage): Promise<string> {
     const done = (): void => finish(() => resolve(form.bytes().toString('utf8')));
     const broken = (): void =>
       refuse(new DepotError('bad_request', 'cannot read the form: the client went away'));
-    const timer = setTimeout(() => refuse(tooSlow()), FORM_TIMEOUT_MS);
+    const message = `cannot read a form that takes more than ${FORM_TIMEOUT_MS / 1000} s`;
+    const timer = setTimeout(() => refuse(new DepotError('too_slow', message)), FORM_TIMEOUT_MS);
     incoming.on('data', collect).on('end', done).on('close', broken).on('error', broken);
   });
-}
-
-function tooSlow(): DepotError {
-  const message = `cannot read a form that takes more than ${FORM_TIMEOUT_MS / 1000} s`;
-  return new DepotError('too_slow', message);
 }
 
 function tooLarge(): DepotError {

@@ -80,15 +80,13 @@ export function checkOrigin(headers: Headers): void {
   }
 }
 
-type SourceField = 'origin' | 'host' | 'sec-fetch-site';
-
 /**
  * Whether a page of another origin had the request sent (Fetch standard, Origin and
  * Sec-Fetch-Site). A GET that a page embeds, such as a picture, has no Origin.
  * @returns what tells so, for people; undefined for this host's own pages and for no page at all
  */
 export function foreignSource(
-  valueOf: (name: SourceField) => string | undefined,
+  valueOf: (name: 'origin' | 'host' | 'sec-fetch-site') => string | undefined,
 ): string | undefined {
   const origin = valueOf('origin');
   if (origin !== undefined && hostOf(origin) !== (valueOf('host') ?? '').toLowerCase()) {
@@ -125,12 +123,10 @@ export function checkOneHost(head: Pick<IncomingMessage, 'rawHeaders' | 'url' | 
     const message = 'cannot answer a request whose target and Host field name two hosts';
     throw new DepotError('bad_request', message);
   }
-  let count = 0;
   // Name, value, name, value, …
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
-  }
+  const isHost = (text: string, at: number): boolean =>
+    at % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
+  const count = rawHeaders.filter(isHost).length;
   if (count > 1) {
     throw new DepotError('bad_request', `cannot answer a request with ${count} Host fields`);
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { lstatSync, rmSync } from 'node:fs';
 import {
   createServer,
@@ -8,7 +9,7 @@ import {
 } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { parseListenAddress, type ListenAddress } from '../config/listen-address.ts';
-import { DepotError, reasonOf } from '../errors.ts';
+import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, type ConnectionHook } from './connection-hook.ts';
 import {
@@ -19,7 +20,7 @@ import {
 } from './connections.ts';
 import { MOST_FIELDS } from './guard.ts';
 import { isOnThisHost, type Ends } from './peer.ts';
-import { createRequestGate, type YoungCollector } from './request-gate.ts';
+import { createRequestGate } from './request-gate.ts';
 import { refuseUnreadable } from './unreadable.ts';
 
 /** Listeners can change while the daemon runs; connections on one that stays are not touched. */
@@ -46,7 +47,8 @@ export interface ListenerOptions {
   /** Asked for each connection and each request. */
   answering: () => Answering;
   log: Log;
-  collector: YoungCollector;
+  /** Gives back the memory of short-lived objects, in about a millisecond. */
+  collectYoung: () => void;
   /** Told of each connection that is taken in. */
   follow: (socket: Socket) => void;
 }
@@ -137,9 +139,9 @@ async function openListener(text: string, options: ListenerOptions): Promise<Lis
 
 /** In the place of the server's own listener for connections, which gets those that it serves. */
 function acceptThrough(server: Server, options: ListenerOptions): Connections {
-  const { answering, collector, follow } = options;
+  const { answering, collectYoung, follow } = options;
   const connections = createConnections();
-  const followThrough = createRequestGate(server, collector);
+  const followThrough = createRequestGate(server, collectYoung);
   const serve = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     const connection: Connection = {
@@ -184,43 +186,30 @@ function closeWhereUnread(request: IncomingMessage, response: ServerResponse): v
   });
 }
 
-function listenOn(server: Server, address: ListenAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    const done = (): void => {
-      server.off('error', reject);
-      resolve();
-    };
-    if (address.kind === 'tcp') {
-      server.listen(
-        { host: address.host, port: address.port, ipv6Only: address.host.includes(':') },
-        done,
-      );
-      return;
-    }
+async function listenOn(server: Server, address: ListenAddress): Promise<void> {
+  if (address.kind === 'tcp') {
+    const { host, port } = address;
+    server.listen({ host, port, ipv6Only: host.includes(':') });
+  } else {
     // Born with its mode, 0600: a chmod afterwards would follow a link put in its place.
     const mask = process.umask(0o177);
-    server.listen({ path: address.path }, done);
+    server.listen({ path: address.path });
     process.umask(mask);
-  });
+  }
+  await once(server, 'listening');
 }
 
 /** A socket file that nobody answers on is what a killed daemon left; any other is not ours. */
-function removeStaleSocket(path: string): Promise<void> {
-  return new Promise((resolve) => {
-    const probe = connect(path);
-    probe.once('connect', () => {
-      probe.destroy();
-      resolve();
-    });
-    probe.once('error', (error: NodeJS.ErrnoException) => {
-      // ECONNREFUSED is the system's answer for a file that is no socket as well (unix(7)).
-      if (error.code === 'ECONNREFUSED' && lstatSync(path).isSocket()) {
-        rmSync(path, { force: true });
-      }
-      resolve();
-    });
-  });
+async function removeStaleSocket(path: string): Promise<void> {
+  const probe = connect(path);
+  try {
+    await once(probe, 'connect');
+    probe.destroy();
+  } catch (error) {
+    // ECONNREFUSED is the system's answer for a file that is no socket as well (unix(7)).
+    const isUnanswered = systemCode(error) === 'ECONNREFUSED';
+    if (isUnanswered && lstatSync(path).isSocket()) rmSync(path, { force: true });
+  }
 }
 
 function describe(address: string, server: Server): object {

@@ -121,9 +121,7 @@ function feed(
     if (incoming.isPaused()) timer.refresh();
     else onBroken(bad(`nothing came for ${idleMs / 1000} s`));
   }, idleMs);
-  const onData = (): void => {
-    timer.refresh();
-  };
+  const onData = (): void => void timer.refresh();
   incoming.on('data', onData);
   incoming.on('close', () => {
     if (!incoming.complete) onBroken(bad('the sender went away'));

@@ -5,11 +5,6 @@ import { canonicalAddress, isLoopback } from '../config/ip-address.ts';
 /** Who asks, as far as that can be believed: what a header says, anybody can write over TCP. */
 export type Client = ReturnType<typeof clientOf>;
 
-/** What Node's own request tells of the connection. */
-interface Connection {
-  incoming?: { socket?: Ends };
-}
-
 /** What Node tells of both ends. */
 export interface Ends {
   remoteAddress?: string | undefined;
@@ -53,7 +48,7 @@ function viaOf(socket: Ends | undefined): 'unix' | 'loopback' | 'network' {
 
 /** What Node tells of the connection that a request came over. */
 export function socketOf(context: Context): Ends | undefined {
-  return (context.env as Connection | undefined)?.incoming?.socket;
+  return (context.env as { incoming?: { socket?: Ends } } | undefined)?.incoming?.socket;
 }
 
 function namedClient({ req }: Context): string | undefined {

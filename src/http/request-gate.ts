@@ -17,14 +17,11 @@ interface Followed {
   bodyBytes: number;
   /** Whether bytes wait for the end of the answer. */
   isHeld: boolean;
-  /** Gives the newest request what the parser found of its body. */
-  deliver: () => void;
+  /** Gives the newest request what the parser found of its body, if that comes in chunks. */
+  deliver: (() => void) | undefined;
   /** Hears how many bytes of bodies pass. */
   sweep: (bytes: number) => void;
 }
-
-/** Returns what gives back the memory of short-lived objects, in about a millisecond. */
-export type YoungCollector = () => () => void;
 
 /**
  * Each piece of a body is a buffer of its own, given back only when the young generation is swept,
@@ -45,8 +42,8 @@ const LEAST_BODY_PIECE = 1024;
  * - the bytes that wait are in the connection's own read buffer, in their order;
  * - the gate never resumes a connection that Node has paused for a slow reader of a body.
  */
-export function createRequestGate(server: Server, collector: YoungCollector) {
-  const sweep = createSweep(collector);
+export function createRequestGate(server: Server, collectYoung: () => void) {
+  const sweep = createSweep(collectYoung);
   const followed = new WeakMap<Socket, Followed>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = followed.get(request.socket);
@@ -67,7 +64,7 @@ function follow(server: Server, socket: Socket, sweep: (bytes: number) => void):
     socket,
     parse: (bytes) => {
       parse.call(server, bytes);
-      connection.deliver();
+      connection.deliver?.();
     },
     request: undefined,
     response: undefined,
@@ -75,7 +72,7 @@ function follow(server: Server, socket: Socket, sweep: (bytes: number) => void):
     beganAt: 0,
     bodyBytes: 0,
     isHeld: false,
-    deliver: nothing,
+    deliver: undefined,
     sweep,
   };
   // The gate reads before the parser lets go: without a reader the connection would stop to flow.
@@ -84,19 +81,13 @@ function follow(server: Server, socket: Socket, sweep: (bytes: number) => void):
   return connection;
 }
 
-function nothing(): void {
-  // No body comes in chunks.
-}
-
-function createSweep(collector: YoungCollector): (bytes: number) => void {
+function createSweep(collectYoung: () => void): (bytes: number) => void {
   let unswept = 0;
-  let collect: (() => void) | undefined;
   return (bytes) => {
     unswept += bytes;
     if (unswept < SWEEP_BYTES) return;
     unswept = 0;
-    collect ??= collector();
-    collect();
+    collectYoung();
   };
 }
 
@@ -105,7 +96,7 @@ function begin(connection: Followed, request: IncomingMessage, response: ServerR
   const beganAt = performance.now();
   Object.assign(connection, { request, response, isReceiving: false, beganAt, bodyBytes: 0 });
   const isChunked = request.headers['transfer-encoding'] !== undefined;
-  connection.deliver = isChunked ? joinPieces(request, socket) : nothing;
+  connection.deliver = isChunked ? joinPieces(request, socket) : undefined;
   // All is written, and waits for the client. Node sets another limit when the client has it.
   response.once('prefinish', () => socket.setTimeout(STALLED_MS));
   response.once('close', () => {

@@ -2,9 +2,6 @@ import type { Context } from 'hono';
 import type * as v from 'valibot';
 import type { CheckedParameters } from './parameters.ts';
 
-/** Who may call: anybody, or somebody with a session of the panel. */
-export type Access = 'open' | 'session';
-
 /** The session that a request comes from; its token is what changing requests must carry. */
 export interface Session {
   /** User whose session it is; empty if there is only one. */
@@ -39,7 +36,8 @@ export interface Route {
   /** Below the panel's base if it begins with `admin/`, else from the root. */
   path: string;
   summary: string;
-  access: Access;
+  /** Who may call: anybody, or somebody with a session of the panel. */
+  access: 'open' | 'session';
   /** Whether the request must carry the session's token. */
   needsToken: boolean;
   /** Whether only a session that may change something may call. */

@@ -132,8 +132,6 @@ const TOKEN_HEADER = {
   schema: { type: 'string' },
 };
 
-type AskedParameter = ReturnType<typeof parametersOf>[number];
-
 function parametersOf(
   { params, needsToken, acceptsUpload }: Route,
   documentation: OperationDocumentation | undefined,
@@ -160,17 +158,14 @@ function securityOf({ access }: Route, isOpen: boolean): object[] {
   return isOpen ? [{}, ...SESSION_NEEDED] : SESSION_NEEDED;
 }
 
+/** @param either of which a request needs one; OpenAPI has words for that in a body alone */
 function bodyOf(
   { method, acceptsUpload }: Route,
-  asked: readonly AskedParameter[],
+  fields: ReturnType<typeof parametersOf>,
   either: readonly string[] = [],
 ): object | undefined {
   if (acceptsUpload) return UPLOAD_BODY;
-  return method === 'GET' || asked.length === 0 ? undefined : formBody(asked, either);
-}
-
-/** @param either of which a request needs one; OpenAPI has words for that in a body alone */
-function formBody(fields: readonly AskedParameter[], either: readonly string[]): object {
+  if (method === 'GET' || fields.length === 0) return undefined;
   const properties = Object.fromEntries(
     fields.map(({ name, description, example, schema }) => [
       name,
