@@ -73,8 +73,6 @@ export function createClient(target: Target, session?: LoginSession) {
       }
       return { cookie, key: answer.headers['x-depotd-key']?.toString() };
     },
-    /** The version of the daemon; empty if it does not say. */
-    daemonVersion: async () => textIn(await get('admin/store/uid'), 'version'),
     /** Who logs people in; undefined: nobody does, or the daemon does not say. */
     loginMethod: async (): Promise<'panel' | 'password' | undefined> => {
       const answer = await call('HEAD', 'admin/login');

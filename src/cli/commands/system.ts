@@ -77,7 +77,7 @@ function ownSizeText(text: string): string {
 
 /** This program's version and the daemon's, which may be on another device. */
 export async function showVersions(context: CommandContext): Promise<number> {
-  const daemon = await context.client.daemonVersion();
+  const daemon = textIn(await context.client.get('admin/store/uid'), 'version');
   const versions = { depotctl: VERSION, ...(daemon !== '' && { depotd: daemon }) };
   return printFields(context, versions, Object.entries(versions));
 }

@@ -99,16 +99,8 @@ export function createOutput(
   };
 }
 
-interface StatusLine {
-  /** Whether what was printed before ended with its line: in the middle of one there is no room. */
-  isAtLineStart: boolean;
-  change: (line: StatusText) => void;
-  hide: () => void;
-  show: () => void;
-}
-
 /** The last line of a terminal, kept below what is printed. */
-function createStatusLine(): StatusLine {
+function createStatusLine() {
   const { stderr } = process;
   let line: StatusText = () => '';
   // A line that wraps could not be erased.
@@ -117,18 +109,19 @@ function createStatusLine(): StatusLine {
     return fitting(inert(text(columns)), columns);
   };
   const canShow = (): boolean => stderr.isTTY && status.isAtLineStart && textOf(line) !== '';
-  const status: StatusLine = {
+  const status = {
+    /** Whether what was printed before ended with its line: within one there is no room. */
     isAtLineStart: true,
-    change: (next) => {
+    change: (next: StatusText): void => {
       if (textOf(next) === textOf(line)) return;
       status.hide();
       line = next;
       status.show();
     },
-    hide: () => {
+    hide: (): void => {
       if (canShow()) stderr.write(CLEAR_LINE);
     },
-    show: () => {
+    show: (): void => {
       if (canShow()) stderr.write(textOf(line));
     },
   };
