@@ -100,7 +100,7 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
         const method = inForce();
         await method.logOut(context.req.raw.headers, session.token);
         log.info({ address: clientOf(context).address }, 'logged out');
-        return done(cookie(context, method, ''));
+        return done(cookieHeader('', { path: method.cookiePath, isSecure: isBehindTls(context) }));
       },
     }),
     openPost({
@@ -133,15 +133,8 @@ async function logIn(
 ): Promise<Record<string, string>> {
   const { id, key } = await method.logIn(context, params);
   log.info({ address: clientOf(context).address }, 'logged in');
-  return { ...cookie(context, method, id), [KEY_HEADER]: key };
-}
-
-function cookie(
-  context: Context,
-  { cookiePath: path }: LoginMethod,
-  value: string,
-): Record<string, string> {
-  return cookieHeader(value, { path, isSecure: isBehindTls(context) });
+  const cookie = cookieHeader(id, { path: method.cookiePath, isSecure: isBehindTls(context) });
+  return { ...cookie, [KEY_HEADER]: key };
 }
 
 /**

@@ -68,11 +68,6 @@ export function cookieValues(headers: Headers, names: readonly string[]): string
 function splitPair(pair: string): [name: string, value: string] {
   const at = pair.indexOf('=');
   if (at === -1) return ['', ''];
-  return [
-    pair.slice(0, at).trim(),
-    pair
-      .slice(at + 1)
-      .trim()
-      .replace(/^"([^"]*)"$/, '$1'),
-  ];
+  const value = pair.slice(at + 1).trim();
+  return [pair.slice(0, at).trim(), value.replace(/^"([^"]*)"$/, '$1')];
 }
