@@ -3,10 +3,12 @@ import { orElse } from '../../errors.ts';
 import { segmentsOf, type Route } from './routes.ts';
 import type { ResponseSink } from './upstream/call.ts';
 
+type WikiEvent = 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted';
+
 /** What happened at the forge through this device, and was confirmed. Names are decoded. */
 export type ForgeEvent =
   | {
-      event: 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted';
+      event: WikiEvent;
       owner: string;
       repo: string;
       page?: string | undefined;
@@ -46,13 +48,11 @@ export function mayRetarget({ method, pattern }: Route): boolean {
 }
 
 const WIKI = '/repos/{owner}/{repo}/wiki';
-const WIKI_EVENTS = new Map<string, 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted'>(
-  [
-    [`POST ${WIKI}/new`, 'wiki.page.created'],
-    [`PATCH ${WIKI}/page/{pageName}`, 'wiki.page.edited'],
-    [`DELETE ${WIKI}/page/{pageName}`, 'wiki.page.deleted'],
-  ],
-);
+const WIKI_EVENTS = new Map<string, WikiEvent>([
+  [`POST ${WIKI}/new`, 'wiki.page.created'],
+  [`PATCH ${WIKI}/page/{pageName}`, 'wiki.page.edited'],
+  [`DELETE ${WIKI}/page/{pageName}`, 'wiki.page.deleted'],
+]);
 
 /** A wiki page's title and name begin the answer; its content, which may be large, follows. */
 const LOOKED_AT_BYTES = 16_384;

@@ -21,15 +21,12 @@ const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 
 const STATUS_CLASSES = ['gone', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
-interface Counts {
+interface Counts extends Pick<FinishedRequest, 'seconds' | 'requestBytes' | 'responseBytes'> {
   labels: Record<string, string>;
   /** Requests by class of their status: `2xx`, or `gone`. */
   byStatus: Map<string, number>;
   buckets: number[];
   count: number;
-  seconds: number;
-  requestBytes: number;
-  responseBytes: number;
 }
 
 /** By operation. Labels come from the table of routes, never from a request: they are bounded. */

@@ -38,11 +38,7 @@ export function createTargetReader({ path: root, base }: { path: string; base: s
       const location = locate(rawTarget);
       if (location === undefined) return 'cannot serve a target outside the API root';
       const [path, query] = splitQuery(rawTarget.slice(location.end));
-      const problem =
-        problemOfPath(path) ??
-        (UNSAFE_IN_QUERY.test(query)
-          ? 'cannot pass the query: it has a character that no URL may have'
-          : undefined);
+      const problem = problemOf(path, query);
       return problem ?? { mount: location.mount, path, query: withoutPanelParameters(query) };
     },
   };
@@ -83,7 +79,7 @@ const MAX_ESCAPE_LEVELS = 8;
  * The forge decodes a path once; somebody on the way may do it again. So each level of escaping is
  * looked at: none may climb or hold a NUL. `a%2Fb`, sent as `a%252Fb`, passes.
  */
-function problemOfPath(path: string): string | undefined {
+function problemOf(path: string, query: string): string | undefined {
   if (UNSAFE_IN_PATH.test(path)) {
     return 'cannot pass the path: it has a character that no URL path may have';
   }
@@ -94,8 +90,9 @@ function problemOfPath(path: string): string | undefined {
     }
     if (text.includes('\0')) return 'cannot pass the path: it has a NUL';
   }
-  return levels.length > MAX_ESCAPE_LEVELS + 1
-    ? 'cannot pass the path: it is escaped too often'
+  if (levels.length > MAX_ESCAPE_LEVELS + 1) return 'cannot pass the path: it is escaped too often';
+  return UNSAFE_IN_QUERY.test(query)
+    ? 'cannot pass the query: it has a character that no URL may have'
     : undefined;
 }
 
