@@ -1,11 +1,11 @@
-import { mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { bounded } from '../../device/byte-reader.ts';
 import { createDiskAsking } from '../../device/disk/patience.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';
-import { READ } from '../../device/owner-file.ts';
+import { piecesOf } from '../../device/owner-file.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { checkToken } from '../../http/guard.ts';
@@ -241,7 +241,7 @@ async function restore({ submit, backups, appList }: BackupRouteTools, file: str
   try {
     const apps = await readAppList(file);
     if (apps === undefined) {
-      const id = await backups.receive((await open(file, READ)).createReadStream());
+      const id = await backups.receive(piecesOf(file));
       return submissionResult(await submit('restore', id.slice(0, 8), { backup: id }));
     }
     const there = await appList();
