@@ -19,7 +19,6 @@ const MOST_MS = 24 * 60 * 60_000;
 const USEFUL_BYTES = 64 * 1024;
 /** Failures that another attempt changes nothing of. */
 const FINAL = ['bad_request', 'too_large', 'no_space', 'forbidden'];
-const MIB = 1024 ** 2;
 /** A lower limit would pause for longer between pieces than a connection may be silent. */
 const LEAST_KIB_S = 8;
 
@@ -144,7 +143,7 @@ async function transferAll(
 /** @throws DepotError too_large if the files have more than `main.upload_max_mb` together */
 export function checkSizes(work: Work, mostMb: number): void {
   const bytes = bytesIn(work);
-  if (bytes <= mostMb * MIB) return;
+  if (bytes <= mostMb * 1024 ** 2) return;
   throw fleetFailure(
     'too_large',
     'not_allowed',

@@ -5,12 +5,7 @@ import * as v from 'valibot';
  * (docs/reference/ddi.md). All of them come from outside: what does not fit is refused as a whole.
  */
 
-const MOST_LINK_CHARACTERS = 4096;
-const MOST_CHUNKS = 50;
-const MOST_ARTIFACTS = 50;
-const MOST_METADATA = 100;
-
-const link = v.looseObject({ href: v.pipe(v.string(), v.maxLength(MOST_LINK_CHARACTERS)) });
+const link = v.looseObject({ href: v.pipe(v.string(), v.maxLength(4096)) });
 
 /** `HH:mm:ss`, in seconds. */
 const sleep = v.pipe(
@@ -62,7 +57,7 @@ const chunk = v.looseObject({
   part: v.pipe(v.string(), v.maxLength(256)),
   version: v.pipe(v.string(), v.maxLength(256)),
   name: v.pipe(v.string(), v.maxLength(256)),
-  artifacts: v.optional(v.pipe(v.array(artifact), v.maxLength(MOST_ARTIFACTS)), []),
+  artifacts: v.optional(v.pipe(v.array(artifact), v.maxLength(50)), []),
   metadata: v.optional(
     v.pipe(
       v.array(
@@ -71,14 +66,14 @@ const chunk = v.looseObject({
           value: v.pipe(v.string(), v.maxLength(16_384)),
         }),
       ),
-      v.maxLength(MOST_METADATA),
+      v.maxLength(100),
     ),
     [],
   ),
 });
 export type Chunk = v.InferOutput<typeof chunk>;
 
-const chunks = v.pipe(v.array(chunk), v.maxLength(MOST_CHUNKS));
+const chunks = v.pipe(v.array(chunk), v.maxLength(50));
 const urgency = v.picklist(['skip', 'attempt', 'forced']);
 
 const deployment = v.looseObject({

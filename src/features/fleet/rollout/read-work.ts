@@ -18,9 +18,7 @@ import {
 export const PLAN_KEY = 'depotd.plan';
 export const PLAN_SIGNATURE_KEY = 'depotd.plan.sig';
 
-const MOST_NAMES = 100;
-const MOST_VALUE_CHARACTERS = 1024;
-const names = v.optional(v.pipe(v.array(packageName), v.maxLength(MOST_NAMES)), []);
+const names = v.optional(v.pipe(v.array(packageName), v.maxLength(100)), []);
 
 /** Version 1 of `depotd.plan`. What it does not know is refused: it might be what matters. */
 const planSchema = v.strictObject({
@@ -33,9 +31,7 @@ const planSchema = v.strictObject({
       v.record(
         v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_]+){1,2}$/)),
         // One line: a value of several could not be told from other options in a UCI file.
-        v.nullable(
-          v.pipe(v.string(), v.maxLength(MOST_VALUE_CHARACTERS), v.regex(/^[^\0-\x1f\x7f]*$/)),
-        ),
+        v.nullable(v.pipe(v.string(), v.maxLength(1024), v.regex(/^[^\0-\x1f\x7f]*$/))),
       ),
       v.check(haveTypes, 'CONFIG.SECTION needs the type of the section, or null'),
     ),
