@@ -28,11 +28,9 @@ export async function backUp(context: CommandContext): Promise<number> {
     output.say(`${kept}; "depotctl backups" lists them`);
     return 0;
   }
-  const target = await open(file, 'wx', 0o600).catch((error: unknown) =>
-    Promise.reject(
-      new DepotError('bad_request', `cannot write ${file}: ${reasonOf(error)}; ${kept}`),
-    ),
-  );
+  const target = await open(file, 'wx', 0o600).catch((error: unknown) => {
+    throw new DepotError('bad_request', `cannot write ${file}: ${reasonOf(error)}; ${kept}`);
+  });
   try {
     for await (const piece of client.read('admin/store/backup_file', { id: textIn(made, 'id') })) {
       await target.writeFile(piece);

@@ -38,10 +38,8 @@ export async function changeFeed({ client, invocation }: CommandContext): Promis
     return client.post('admin/store/set_feed', { name, enabled: action === 'on' ? '1' : '0' });
   }
   if (action === 'upgrades' || action === 'no-upgrades') {
-    return client.post('admin/store/set_feed', {
-      name,
-      upgrades: action === 'upgrades' ? '1' : '0',
-    });
+    const upgrades = action === 'upgrades' ? '1' : '0';
+    return client.post('admin/store/set_feed', { name, upgrades });
   }
   if (action === 'remove') return client.post('admin/store/remove_feed', { name });
   const { keyFile } = invocation;

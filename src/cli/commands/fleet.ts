@@ -24,10 +24,8 @@ async function askFor({ client, invocation }: CommandContext): Promise<unknown> 
   if (asked === '') {
     throw new DepotError('not_found', 'cannot answer: the server asks for nothing');
   }
-  return client.post('admin/fleet/confirm', {
-    id: asked,
-    confirm: word === 'confirm' ? '1' : '0',
-  });
+  const confirm = word === 'confirm' ? '1' : '0';
+  return client.post('admin/fleet/confirm', { id: asked, confirm });
 }
 
 function fieldsOf(status: unknown): [string, string][] {

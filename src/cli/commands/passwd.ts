@@ -14,8 +14,7 @@ export interface PasswdTools {
   say: (line: string) => void;
 }
 
-const DONE = 0;
-const USAGE = 2;
+const EXIT_USAGE = 2;
 
 /**
  * `depotctl passwd`: the first line of standard input is the new password; if one is set
@@ -32,11 +31,11 @@ export async function passwd({ client, isOnThisHost, secrets, say }: PasswdTools
         : 'cannot set the password: standard input has none; the first line is the new one, ' +
             'the second the old one where one is set',
     );
-    return USAGE;
+    return EXIT_USAGE;
   }
   if (secrets.isAsking && (await secrets.next('The same again: ')) !== password) {
     say('cannot set the password: the two differ');
-    return USAGE;
+    return EXIT_USAGE;
   }
   const old = await secrets.next('Old password (empty where none is set): ');
   try {
@@ -45,7 +44,7 @@ export async function passwd({ client, isOnThisHost, secrets, say }: PasswdTools
     throw secrets.isAsking || old !== '' ? error : withHint(error);
   }
   if (secrets.isAsking) say('the password is set; who was logged in has to log in again');
-  return DONE;
+  return 0;
 }
 
 /** The first password goes with the proof that the daemon then asks for. */
