@@ -55,7 +55,6 @@ export interface ListenerOptions {
 
 export function createListeners(options: ListenerOptions) {
   const { log } = options;
-
   const open = new Map<string, Listener>();
   let owner: Listener | undefined;
   return {

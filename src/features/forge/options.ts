@@ -10,10 +10,8 @@ import {
 } from '../../config/option.ts';
 
 const OPTIONS = {
-  upstream: text(
-    'address of the forge: https://host[:port][/prefix]; empty: none',
-    '',
-    upstreamAddress,
+  upstream: text('address of the forge: https://host[:port][/prefix]; empty: none', '', (value) =>
+    value === '' ? value : serverAddress(value, ({ protocol }) => /^https?:$/.test(protocol)),
   ),
   path: text('API root, here and at the upstream', '/api/v1', basePath),
   expose: choice('documented routes, those and reading, or all below the API root', [
@@ -55,8 +53,4 @@ export function doubtOf(path: string, base: string): string[] {
 /** Whether one path is the other one, or lies below it. */
 function overlap(one: string, other: string): boolean {
   return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
-}
-
-function upstreamAddress(value: string): string {
-  return value === '' ? value : serverAddress(value, ({ protocol }) => /^https?:$/.test(protocol));
 }
