@@ -71,6 +71,8 @@ put_feeds() {
 	apk) feeds=$root/etc/apk/repositories.d/customfeeds.list ;;
 	*) feeds=$root/etc/opkg/customfeeds.conf ;;
 	esac
+	# A last line without a line break would become one with the first that is added.
+	[ -z "$(tail -c 1 "$feeds" 2>/dev/null)" ] || echo >>"$feeds"
 	while read -r line; do
 		grep -qxF "$line" "$feeds" 2>/dev/null || printf '%s\n' "$line" >>"$feeds"
 	done <"$dir/feeds"

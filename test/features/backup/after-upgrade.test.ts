@@ -9,6 +9,7 @@ import { SCRIPT, STANDIN, upgrade, type Upgraded } from './upgraded.ts';
 import { startBackupDaemon, writeConfiguration, type BackupDaemon } from './backup-device.ts';
 
 const FOLDER = 'etc/depotd/after-upgrade';
+const FEEDS = 'etc/opkg/customfeeds.conf';
 
 let device: Device;
 let daemon: BackupDaemon;
@@ -36,10 +37,7 @@ async function switchOn(): Promise<void> {
 
 describe('the switch', () => {
   test('puts the script there with what it needs, and takes all of it away again', async () => {
-    await writeFile(
-      join(device.root, 'etc/opkg/customfeeds.conf'),
-      'src/gz mine http://127.0.0.1:1/mine\n',
-    );
+    await writeFile(join(device.root, FEEDS), 'src/gz mine http://127.0.0.1:1/mine\n');
     await daemon.run('update');
     await daemon.run('install', { package: 'demo' });
     await switchOn();
@@ -106,10 +104,7 @@ async function upgradeTo(manager: 'opkg' | 'apk', sleeps: number): Promise<Upgra
 
 describe('after a firmware upgrade the script', () => {
   test('waits an hour for the network, brings depotd and hands over to it', async () => {
-    await writeFile(
-      join(device.root, 'etc/opkg/customfeeds.conf'),
-      'src/gz mine http://127.0.0.1:1/mine\n',
-    );
+    await writeFile(join(device.root, FEEDS), 'src/gz mine http://127.0.0.1:1/mine\n');
     await daemon.run('update');
     await daemon.run('install', { package: 'demo' });
     await switchOn();
@@ -124,7 +119,7 @@ describe('after a firmware upgrade the script', () => {
     expect(calls.match(/^logger .*waiting for the network/gm)).toHaveLength(1);
     expect(calls).toContain('depotd is back');
     expect(calls).toContain('init restart');
-    expect(await box.read('etc/opkg/customfeeds.conf')).toContain('src/gz mine');
+    expect(await box.read(FEEDS)).toContain('src/gz mine');
     expect(await box.read('etc/depotd/restore-due.json')).toBe(`{"backup":"${id}"}\n`);
     expect(await box.read('etc/banner')).toBe(' OpenWrt\n');
     expect(await box.read(`${FOLDER}/due`)).toBeUndefined();
@@ -134,6 +129,17 @@ describe('after a firmware upgrade the script', () => {
     await box.boot();
     expect(await box.calls()).toBe('');
   }, 120_000);
+
+  test('adds feeds below a last line that the owner left without a line break', async () => {
+    await writeFile(join(device.root, FEEDS), 'src/gz mine http://m/mine\n');
+    await switchOn();
+    const box = await upgradeTo('opkg', 0);
+    await writeFile(join(box.root, FEEDS), 'src/gz kept http://m/kept');
+
+    await box.boot();
+
+    expect(await box.read(FEEDS)).toBe('src/gz kept http://m/kept\nsrc/gz mine http://m/mine\n');
+  }, 60_000);
 
   test('goes on after a reboot, and says meanwhile in the banner and in LuCI what it waits for', async () => {
     await switchOn();
