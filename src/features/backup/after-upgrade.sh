@@ -62,8 +62,9 @@ esac
 before=$record.depotd
 is_same_manager() { [ "$(cat "$dir/manager")" = "$manager" ]; }
 
-opkg_() { opkg ${root:+--offline-root "$root"} "$@"; }
-apk_() { apk ${root:+--root "$root"} --no-interactive "$@"; }
+# A package's script that reads its input would take the names that are still to come.
+opkg_() { opkg ${root:+--offline-root "$root"} "$@" </dev/null; }
+apk_() { apk ${root:+--root "$root"} --no-interactive "$@" </dev/null; }
 
 put_feeds() {
 	is_same_manager || return 0

@@ -110,6 +110,7 @@ describe('after a firmware upgrade the script', () => {
     await switchOn();
     const id = ((await device.read(`${FOLDER}/set`)) ?? '').trim();
     const box = await upgradeTo('opkg', 120);
+    await writeFile(join(box.root, FOLDER, 'first'), 'before-depotd\ndepotd\n');
 
     await box.boot();
 

@@ -59,7 +59,9 @@ export async function upgrade(
   const installed = `mkdir -p "$DEPOTD_ROOT/usr/sbin"
 printf '#!/bin/sh\\n' >"$DEPOTD_ROOT/usr/sbin/depotd"; chmod 755 "$DEPOTD_ROOT/usr/sbin/depotd"
 printf '#!/bin/sh\\necho "init $*" >>"$LOG"\\n' >"$DEPOTD_ROOT/etc/init.d/depotd"; chmod 755 "$DEPOTD_ROOT/etc/init.d/depotd"`;
-  const program = `${STANDIN}[ "$(grep -c '^sleep' "$LOG")" -ge ${sleeps} ] || exit 4
+  // Scripts of packages may read what is there to be read.
+  const program = `${STANDIN}cat >/dev/null
+[ "$(grep -c '^sleep' "$LOG")" -ge ${sleeps} ] || exit 4
 case "$*" in *install*depotd*|*add*depotd*) ${installed} ;; esac
 `;
   await put(`bin-of-test/${manager}`, program);
@@ -71,7 +73,9 @@ case "$*" in *install*depotd*|*add*depotd*) ${installed} ;; esac
     root,
     read: (path) => readFile(join(root, path), 'utf8').catch(() => undefined),
     boot: async () => {
-      await run('sh', [join(root, SCRIPT), 'run'], { env: environment });
+      // One that gives up nothing would go on for ever.
+      const limits = { timeout: 100_000, killSignal: 'SIGKILL' } as const;
+      await run('sh', [join(root, SCRIPT), 'run'], { env: environment, ...limits });
     },
     calls: () => readFile(log, 'utf8'),
   };
