@@ -7,7 +7,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../../device/command.ts';
 import { bundledProgram } from '../../support/bundled-program.ts';
 
-type Read = Record<'settings' | 'status', unknown>;
+type Read = Record<'settings' | 'status' | 'offers' | 'fault', unknown>;
 let read: Record<'before' | 'meanwhile' | 'after', Read>;
 
 beforeAll(async () => {
@@ -27,4 +27,10 @@ test('a file that cannot be read for lack of descriptors is read when there are 
   expect(read.before.status).toEqual(['one']);
   expect(read.meanwhile.status).toContain('EMFILE');
   expect(read.after.status).toEqual(['one', 'two']);
+});
+
+test('a list that cannot be read for lack of descriptors is neither empty nor damaged', () => {
+  expect(read.meanwhile.offers).toContain('EMFILE');
+  expect(read.meanwhile.fault).toContain('EMFILE');
+  expect(read.after).toMatchObject({ offers: ['one'], fault: 'none' });
 });

@@ -9,6 +9,7 @@ import { isThere } from '../../../device/is-there.ts';
 import { readPart } from '../../../device/owner-file.ts';
 import type { Notes } from '../../../device/ports.ts';
 import { isPrivateFolder, openTrustedFolder } from '../../../device/private-folder.ts';
+import { isShortage } from '../../../device/shortage.ts';
 import { downloadFault } from '../../failure.ts';
 import { isWebPage, WEB_PAGE, type FeedFault } from '../../feed-settings.ts';
 import type { FailedFeed, FeedLists } from '../../manager.ts';
@@ -164,6 +165,7 @@ export async function faultInList(file: string): Promise<FeedFault | undefined> 
     const absent = LAST_FIELDS.find((field) => field.test(previous) && !field.test(last));
     return absent === undefined ? undefined : damagedBy('the last package is cut off');
   } catch (error) {
+    if (isShortage(error)) throw error;
     return damagedBy(reasonOf(error));
   }
 }

@@ -1,5 +1,6 @@
 import { copyFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { unlessShort } from '../../../device/shortage.ts';
 import { systemCode } from '../../../errors.ts';
 import { cutLine } from '../../listing.ts';
 import type { Offer } from '../../manager.ts';
@@ -50,7 +51,7 @@ function keepBest(versions: Offer[]): void {
  */
 export async function listFiles({ listsDir, feeds }: OpkgConfig): Promise<string[]> {
   const configured = new Set(feeds.map(({ name }) => name));
-  const names = await readdir(listsDir).catch(() => []);
+  const names = await readdir(listsDir).catch(unlessShort([]));
   return names
     .filter((name) => configured.has(name) && !name.endsWith('.sig') && !name.startsWith('.'))
     .sort()

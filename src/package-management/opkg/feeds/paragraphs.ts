@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { isShortage } from '../../../device/shortage.ts';
 import { LISTING_LIMITS } from '../../listing.ts';
 
 /** Paragraphs of a package list whose `Package` the caller wants. */
@@ -22,12 +23,16 @@ function* paragraphsIn(piece: Buffer, isWanted: (name: string) => boolean): Gene
   }
 }
 
-/** Of a list that is damaged, or not there, what stands before the fault: opkg goes on so, too. */
+/**
+ * Of a list that is damaged, or not there, what stands before the fault: opkg goes on so, too. For
+ * lack of descriptors or memory it must not pass for an empty one.
+ */
 export async function* readUpToFault(file: string): AsyncGenerator<Buffer> {
   try {
     yield* readPieces(file);
-  } catch {
+  } catch (error) {
     // What could be read was given.
+    if (isShortage(error)) throw error;
   }
 }
 
