@@ -205,9 +205,10 @@ async function removeStaleSocket(path: string): Promise<void> {
     await once(probe, 'connect');
     probe.destroy();
   } catch (error) {
-    // ECONNREFUSED is the system's answer for a file that is no socket as well (unix(7)).
-    const isUnanswered = systemCode(error) === 'ECONNREFUSED';
-    if (isUnanswered && lstatSync(path).isSocket()) rmSync(path, { force: true });
+    if (systemCode(error) !== 'ECONNREFUSED') return;
+    // It is the system's answer for a file that is no socket as well (unix(7)).
+    const entry = lstatSync(path, { throwIfNoEntry: false });
+    if (entry?.isSocket() === true) rmSync(path, { force: true });
   }
 }
 

@@ -40,7 +40,6 @@ export interface BackupRouteTools extends Pick<FeatureContext, 'submit' | 'queue
 const LIST_PATH = '/etc/istore/app.list';
 const FOLDER = 'local_backup_path';
 const FILE_NAME = /^(?:depotd-backup-[0-9a-f]{32}|backup_istore_[0-9-]{1,40}\.backup)\.tar\.gz$/;
-const IDLE_MS = 30_000;
 const MOST_BYTES = 256 * 1024 ** 2;
 /** How long the page waits for a light backup. */
 const LIGHT_MS = 60_000;
@@ -212,7 +211,6 @@ async function restoreSent(tools: BackupRouteTools, { context, session }: ApiReq
         writeFile(file, bounded(content, room, tooLarge), { flag: 'wx', mode: 0o600 }),
       fields: { token: (value) => checkToken([value], session) },
       discard: () => rm(file, { force: true }),
-      idleMs: IDLE_MS,
     });
     return await restore(tools, file);
   } finally {

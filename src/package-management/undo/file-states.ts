@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { replaceFile } from '../../device/durable-file.ts';
-import { isInsideFolder } from '../../device/inside-folder.ts';
+import { isAtOrIn } from '../../device/inside-folder.ts';
 import { READ } from '../../device/owner-file.ts';
 import { followTrusted, isOfRoot, openTrustedFolder } from '../../device/private-folder.ts';
 import { unlessShort } from '../../device/shortage.ts';
@@ -106,7 +106,7 @@ async function withFile<Result>(
 export async function scanFiles(scope: FileScope): Promise<FileStates> {
   const entries: [string, Stats][] = [];
   const isExcluded = (path: string): boolean =>
-    scope.excluded.some((other) => path === other || isInsideFolder(path, other));
+    scope.excluded.some((other) => isAtOrIn(path, other));
   const visit = async (path: string): Promise<void> => {
     if (isExcluded(path)) return;
     const entry = await lstat(path).catch(() => undefined);
