@@ -123,10 +123,12 @@ export function checkOneHost(head: Pick<IncomingMessage, 'rawHeaders' | 'url' | 
     const message = 'cannot answer a request whose target and Host field name two hosts';
     throw new DepotError('bad_request', message);
   }
+  let count = 0;
   // Name, value, name, value, …
-  const isHost = (text: string, at: number): boolean =>
-    at % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
-  const count = rawHeaders.filter(isHost).length;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
   if (count > 1) {
     throw new DepotError('bad_request', `cannot answer a request with ${count} Host fields`);
   }

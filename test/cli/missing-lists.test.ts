@@ -26,7 +26,7 @@ test('without lists, as after a boot, search says so, and an upgrade is no succe
   expect(`${stdout}${stderr}`).toContain('there are no package lists, and they cannot be fetched');
 });
 
-test('search and upgrade name the feeds whose list did not come', async () => {
+test('search and list --upgradable name the feeds whose list did not come', async () => {
   const { depotctl, device } = await startClientTest();
   const feeds = join(device.root, 'etc/opkg/customfeeds.conf');
   await appendFile(feeds, 'src/gz gone http://127.0.0.1:1/gone\n');

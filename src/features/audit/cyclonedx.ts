@@ -60,5 +60,12 @@ function licenceOf(text: string): object {
 
 /** A UUID made of a digest (RFC 9562, version 8). */
 function uuidOf(digest: string): string {
-  return digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
+  const fields = [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `8${digest.slice(13, 16)}`,
+    `8${digest.slice(17, 20)}`,
+    digest.slice(20, 32),
+  ];
+  return fields.join('-');
 }

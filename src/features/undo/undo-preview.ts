@@ -30,8 +30,8 @@ export async function previewUndo(tools: UndoPlanTools, job: Job): Promise<UndoP
   const changes = await Promise.all(packages.map((one) => changeBack(tools, one)));
   const diskBytes = changes.reduce((sum, change) => sum + change.diskBytes, 0);
   const text = `${sizeText(diskBytes)} are needed, ${sizeText(freeBytes)} are free`;
-  const lack = createProblem('no_space', `cannot undo it: ${text}`);
-  const problems = diskBytes > freeBytes ? [lack] : [];
+  const problems =
+    diskBytes > freeBytes ? [createProblem('no_space', `cannot undo it: ${text}`)] : [];
   const { files } = await filesToPutBack(job, manager);
   return {
     ...{ changes, problems, freeBytes, isPossible: problems.length === 0 },

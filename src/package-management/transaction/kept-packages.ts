@@ -42,10 +42,14 @@ type Index = v.InferOutput<typeof indexSchema>;
 /** Left free beside the copies and what the change adds. */
 const FREE_BYTES = 2 * 1024 ** 2;
 
-/** @param options `room`: bytes that all copies may take, reckoned unpacked; default: any */
 export function createKeptPackages(
   folder: string,
-  options: { manager: PackageManager; paths: Paths; room?: () => number },
+  options: {
+    manager: PackageManager;
+    paths: Paths;
+    /** Bytes that all copies may take, reckoned unpacked. Default: as there is room. */
+    room?: () => number;
+  },
 ) {
   const { manager, paths, room = () => Infinity } = options;
   const indexFile = join(folder, 'index.json');
